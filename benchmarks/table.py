@@ -17,7 +17,11 @@ from benchmarks.report import LIMIT, MEMORY_LIMIT
 from benchmarks.results import Measured, Results, Row, geometric_mean, load, slower
 
 DOCUMENT = Path(__file__).parents[1] / "docs" / "benchmarks.md"
-BEGIN, END = "<!-- tables: begin -->\n", "<!-- tables: end -->\n"
+
+
+def marks(name: str) -> tuple[str, str]:
+    """Return the lines around a part of the document that is written here."""
+    return f"<!-- {name}: begin -->\n", f"<!-- {name}: end -->\n"
 
 
 def main() -> None:
@@ -32,9 +36,15 @@ def main() -> None:
     except (OSError, ValueError) as error:
         parser.error(str(error))
     results = Results([row for run in runs for row in run.rows], runs[-1].machine)
-    before, _, rest = DOCUMENT.read_text("utf-8").partition(BEGIN)
-    after = rest.partition(END)[2]
-    DOCUMENT.write_text(before + BEGIN + text(results, REASONS, MEMORY) + END + after, "utf-8")
+    document = DOCUMENT.read_text("utf-8")
+    for name, lines in (
+        ("tables", text(results, REASONS, MEMORY)),
+        ("programs", programs(results)),
+    ):
+        begin, end = marks(name)
+        before, _, rest = document.partition(begin)
+        document = before + begin + lines + end + rest.partition(end)[2]
+    DOCUMENT.write_text(document, "utf-8")
     if options.plot is not None:
         from benchmarks.plot import plot
 
@@ -42,15 +52,19 @@ def main() -> None:
 
 
 def text(results: Results, reasons: Mapping[str, str], of_memory: Mapping[str, str]) -> str:
-    """The tables: means of families, what is above the limits and why, all programs."""
+    """The tables of the whole: means of families, what is above the limits and why."""
     parts = (
         _machine(results),
         _means(results),
         _above(results, "median", LIMIT, f"Above {LIMIT}", reasons),
         _above(results, "memory", MEMORY_LIMIT, f"Memory above {MEMORY_LIMIT}", of_memory),
-        _programs(results),
     )
     return "\n".join(line for part in parts for line in (*part, "")) + "\n"
+
+
+def programs(results: Results) -> str:
+    """The table of all programs."""
+    return "\n".join([*_programs(results), "", ""])
 
 
 def _machine(results: Results) -> Iterator[str]:
@@ -87,7 +101,7 @@ def _above(
 
 
 def _programs(results: Results) -> Iterator[str]:
-    yield "### All programs"
+    yield "## All programs"
     for family, rows in results.families().items():
         yield from ("", f"**{family}**", "")
         yield "| program | irax us | JAX us | ratio | least | memory | compile s | JAX s |"

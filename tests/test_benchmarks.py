@@ -124,12 +124,13 @@ def test_the_table_says_why_programs_are_slow_or_large() -> None:
     large, larger, same = (Measured(1.0, 1.0, 1.0, size) for size in (30, 40, 20))
     rows = [Row("f", name, x, same) for name, x in (("x", large), ("y", larger), ("z", same))]
     reasons = {"a": "it rests."}, dict.fromkeys(("x", "y"), "it copies.")
-    text = table.text(Results([*ROWS, *rows], machine), *reasons)
+    results = Results([*ROWS, *rows], machine)
+    text = table.text(results, *reasons)
     assert "### Memory above 1.1\n\n- **y**, 2.00; **x**, 1.50: it copies.\n\n" in text
     assert "S.\nN.\nVersions: irax 1.\n" in text
     assert "- **c**, 4.00\n" in text
     assert "- **a**, 2.00: it rests." in text
-    assert "| b | 1000000 | 2000000 | 0.50 |" in text
+    assert "| b | 1000000 | 2000000 | 0.50 |" in table.programs(results)
 
 
 def test_no_reason_is_for_a_program_that_is_gone() -> None:

@@ -15,6 +15,7 @@ import pytest
 
 ROOT = Path(__file__).parents[1]
 README = (ROOT / "README.md").read_text()
+HOME = (ROOT / "docs" / "index.md").read_text()
 
 
 def block(language: str, number: int = 0) -> str:
@@ -64,7 +65,7 @@ def test_figures_are_those_of_the_table():
 
 
 def test_figures_are_those_of_the_benchmarks_and_of_conformance():
-    text = re.sub(r"\s+", " ", README)
+    text, home = (re.sub(r"\s+", " ", page) for page in (README, HOME))
     benchmarks = (ROOT / "docs" / "benchmarks.md").read_text()
     programs, time, first, slower = re.findall(
         r"^\| all \| (\d+) \| ([\d.]+) \| [\d.]+ \| [\d.]+ \| ([\d.]+) \| (\d+) \|$",
@@ -74,6 +75,8 @@ def test_figures_are_those_of_the_benchmarks_and_of_conformance():
     assert f"{time} of JAX's time over [{programs} programs]" in text
     assert f"slower by more than a fifth in {slower} of them" in text
     assert f"is compile time: {first} times JAX's" in text
+    assert f"{time} of JAX's time over [{programs} programs](benchmarks.md)" in home
+    assert f"is compile time: {first} times JAX's" in home
     conformance = (ROOT / "docs" / "reports" / "conformance.md").read_text()
     (cases, wrong), (others, others_wrong) = (
         re.findall(rf"^\| {name} \|[^|]*\|[^|]*\| (\d+) \| (\d+) \|", conformance, re.MULTILINE)[0]
@@ -81,6 +84,8 @@ def test_figures_are_those_of_the_benchmarks_and_of_conformance():
     )
     assert f"of {int(cases):,} operations" in text
     assert f"irax has {wrong} wrong" in text
+    assert f"of {int(cases):,} operations at the edges" in home
+    assert f"irax has {wrong} wrong" in home
     assert f"by itself {others_wrong} of {int(others):,}" in text
     assert "18 MB beside NumPy" in text
     assert "18 MB without NumPy" in (ROOT / "docs" / "comparison.md").read_text()

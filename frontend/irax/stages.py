@@ -551,7 +551,7 @@ class Compiled(Stage):
 
 
 class CompiledForTopology(Stage):
-    """A program for chips that need not be here. `irax[tpu]` has the compiler for TPUs, the package
+    """A program for chips that need not be here. `libtpu` has the compiler for TPUs, the package
     jax-cuda13-pjrt that for GPUs.
     """
 

@@ -222,7 +222,7 @@ TPU = register(
     PjrtPlatform(
         name="tpu",
         plugin="tpu",
-        package="irax[tpu]",
+        package="libtpu",
         target="tpu",
         device_files=tpu.DEVICE_FILES,
         of_process=lambda index, count: {},  # libtpu knows by itself

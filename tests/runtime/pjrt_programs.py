@@ -30,7 +30,7 @@ needs_plugin = pytest.mark.skipif(
     reason="the PJRT plugin for CPU is not installed: pip install xla-cpu-pjrt",
 )
 needs_tpu_compiler = pytest.mark.needs_system(
-    _is_absent("libtpu") and "the compiler for TPUs is not installed: pip install irax[tpu]"
+    _is_absent("libtpu") and "the compiler for TPUs is not installed: pip install libtpu"
 )
 
 ADD = """

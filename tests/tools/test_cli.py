@@ -272,7 +272,7 @@ def test_devices(irax):
     (pjrt,) = [line for line in lines if line.startswith("pjrt:cpu")]
     assert re.fullmatch(rf"pjrt:cpu     0: cpu, xla_cpu_pjrt\.so, PJRT 0\.\d+, {gib}", pjrt)
     (tpu,) = [line for line in lines if line.startswith("tpu")]
-    assert "pip install irax[tpu]" in tpu or "no TPU" in tpu or ": TPU" in tpu
+    assert "pip install libtpu" in tpu or "no TPU" in tpu or ": TPU" in tpu
     (cuda,) = [line for line in lines if line.startswith("pjrt:cuda")]
     assert "pip install jax-cuda13-pjrt" in cuda or ": NVIDIA" in cuda
     assert {"cuda", "hip", "vulkan"} <= {line.split()[0] for line in lines}

@@ -54,6 +54,16 @@ def test_doctor(irax, monkeypatch):
     assert "ok  matrices are multiplied by IREE's own code: " in without.stdout
 
 
+def test_doctor_names_the_versions_of_iree_that_irax_needs(monkeypatch):
+    from irax_tools import doctor
+
+    found = {"iree-base-compiler": "3.13.0", "iree-base-runtime": "3.12.0"}
+    monkeypatch.setattr(doctor.metadata, "version", found.__getitem__)
+    line, works = doctor._same_iree()
+    assert not works
+    assert re.search(r"two versions: pip install 'iree-base-compiler[\d<>=.,]+' 'iree-base-r", line)
+
+
 def test_doctor_finds_what_is_wrong(monkeypatch):
     from irax_tools import doctor
 

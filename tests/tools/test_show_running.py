@@ -10,12 +10,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from click.testing import CliRunner
 from tests.tools.browser import needs_browser, started
 
 import irax
 import irax.numpy as jnp
 from irax.config import config
 from irax.execution.diagnostics import watched
+from irax_tools.cli import main
 from irax_tools.show import running
 
 PROGRAM = """import sys
@@ -72,6 +74,17 @@ def test_calls_are_counted(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -
         assert page["called"]["count"] == {"twice": 3, "double": 1}[page["title"]]
         assert page["called"]["making"] > 0
         assert page["error"] == ""
+
+
+@pytest.mark.parametrize("given", [["--show", "out.html"], ["-n", "3", "--show=out.html"]])
+def test_an_option_after_the_program_is_the_programs(given: list[str], monkeypatch: Any) -> None:
+    """It gets it, and a line says where irax's option stands."""
+    ran: list[Any] = []
+    monkeypatch.setattr("irax.compat.running.run", ran.append)
+    done = CliRunner().invoke(main, ["python", "train.py", *given])
+    assert ran == [("train.py", *given)]
+    assert "write it before: irax python --show out.html ..." in done.stderr
+    assert CliRunner().invoke(main, ["python", "train.py", "--show"]).stderr == ""
 
 
 @needs_browser

@@ -18,8 +18,8 @@ from irax_runtime.inventory import describe
 PACKAGES = ("irax", "iree-base-compiler", "iree-base-runtime", "numpy", "ml_dtypes")
 OPTIONAL = {
     "scipy": ("faster LU factorizations, Schur's form, spsolve", "pip install scipy"),
-    "jax": ("JAX, for comparisons in tests and benchmarks", "pip install irax[oracle]"),
-    "sklearn": ("data for examples/digits.py", "pip install irax[examples]"),
+    "jax": ("JAX, for comparisons in tests and benchmarks", "pip install jax"),
+    "sklearn": ("data for examples/digits.py", "pip install scikit-learn"),
 }
 _PROGRAM = """
 func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> {
@@ -63,10 +63,16 @@ def _same_iree() -> tuple[str, bool]:
             metadata.version(f"iree-base-{part}").split(".")[:2] for part in ("compiler", "runtime")
         )
     except metadata.PackageNotFoundError:
-        return "IREE is not complete: pip install irax", False
+        return f"IREE is not complete: {_installing_iree()}", False
     if compiler == runtime:
         return "IREE's compiler and runtime are of one version", True
-    return "IREE's compiler and runtime are of two versions: pip install --upgrade irax", False
+    return f"IREE's compiler and runtime are of two versions: {_installing_iree()}", False
+
+
+def _installing_iree() -> str:
+    """Return the command that installs both parts, in the versions that irax needs."""
+    needed = [line for line in metadata.requires("irax") or () if line.startswith("iree-base-")]
+    return f"pip install {' '.join(repr(line) for line in needed)}"
 
 
 def _compiles_and_runs() -> tuple[str, bool]:

