@@ -25,6 +25,8 @@ FOLDER = Path(__file__).parents[1] / "docs" / "pictures"
 _HEIGHT, _ROW, _GAP, _EDGE = 26, 52, 14, 18
 _LINES = 13
 """The most lines of a column of a stage."""
+_WIDEST = 860
+"""The width in which rows of boxes end; a page is hardly wider."""
 _STYLE = (
     "text{font:12px system-ui,sans-serif;fill:#1f2937}.head{font-weight:600}.small{font-size:11px}"
     ".box{fill:#f8fafc;stroke:#cbd5e1}.op{fill:#fff;stroke:#64748b}.end{fill:#e2e8f0;stroke:#94a3b8}"
@@ -269,29 +271,33 @@ def deployment() -> str:
 
 
 def _stages(stages: Mapping[str, Sequence[str]]) -> str:
-    """Boxes from left to right: their titles, and lines."""
-    parts, left = [], 10.0
-    height = 80 + 15 * min(_LINES, max(map(len, stages.values())))
+    """Boxes from left to right, in rows that fit a page: their titles, and lines."""
+    parts: list[str] = []
+    left, top, right, height = 10.0, 10.0, 0.0, 0.0
     for i, (title, lines) in enumerate(stages.items()):
         columns = [lines[n : n + _LINES] for n in range(0, len(lines), _LINES)]
         widths = [max(6.2 * len(line) for line in column) + 12 for column in columns]
         width = max(8.0 * len(title), sum(widths)) + 12
+        if i and left + width > _WIDEST:
+            left, top, height = 34.0, top + height + 14, 0.0
+        if i:
+            parts.append(f'<path d="M{left - 22:.0f} {top + 20:.0f}h20"/>')
+        box = 60 + 15 * min(_LINES, len(lines))
         parts.append(
-            f'<rect class="box" x="{left:.0f}" y="10" width="{width:.0f}" '
-            f'height="{height - 20:.0f}" rx="8"/>'
+            f'<rect class="box" x="{left:.0f}" y="{top:.0f}" width="{width:.0f}" '
+            f'height="{box}" rx="8"/>'
         )
-        parts.append(_text(left + width / 2, 34, title, "head"))
+        parts.append(_text(left + width / 2, top + 24, title, "head"))
         x = left + (width - sum(widths)) / 2
         for column, wide in zip(columns, widths, strict=True):
             parts += [
-                _text(x + wide / 2, 60 + 15 * n, line, "small") for n, line in enumerate(column)
+                _text(x + wide / 2, top + 50 + 15 * n, line, "small")
+                for n, line in enumerate(column)
             ]
             x += wide
-        left += width
-        if i < len(stages) - 1:
-            parts.append(f'<path d="M{left + 2:.0f} 30L{left + 22:.0f} 30"/>')
-        left += 24
-    return _svg(left - 14, height, parts)
+        left += width + 24
+        right, height = max(right, left - 14), max(height, box)
+    return _svg(right, top + height + 10, parts)
 
 
 def colors() -> str:
