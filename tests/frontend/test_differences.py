@@ -18,7 +18,7 @@ ROWS = [
 
 def outcome(library, call):
     """The numbers that a call gives, or the name of its error."""
-    for module in ("image", "scipy.special", "scipy.stats"):
+    for module in ("image", "scipy.signal", "scipy.special", "scipy.stats"):
         importlib.import_module(f"{library.__name__}.{module}")
     names = vars(library) | {"ones": library.numpy.ones, "zeros": library.numpy.zeros}
     try:

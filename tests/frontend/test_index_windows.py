@@ -109,7 +109,14 @@ def test_errors():
         jnp.asarray(X)[irax.ds(0, 7)]
 
 
-def test_without_a_start_it_is_all_elements():
-    x = jnp.arange(6)
-    for given in ((None,), (None, 5), (None, 5, 2)):
-        np.testing.assert_array_equal(x[irax.ds(*given)], x)
+@pytest.mark.parametrize(
+    ("given", "expected"),
+    [
+        ((None,), [0, 1, 2, 3, 4, 5]),
+        ((None, None, 2), [0, 2, 4]),
+        ((None, 4), [0, 1, 2, 3]),
+        ((None, 3, 2), [0, 2, 4]),
+    ],
+)
+def test_a_start_of_none_is_the_first_element(given, expected):
+    np.testing.assert_array_equal(jnp.arange(6)[irax.ds(*given)], expected)

@@ -37,9 +37,8 @@ def ds(start: Any, size: int | None = None, stride: int | None = None) -> Slice 
 
     Args:
         start: an integer, or a scalar array of integers, which may be traced. Negative ones count
-            from the end. Without a `size` it is the size, and the start is 0; None stands for all
-            elements.
-        size: the number of elements.
+            from the end. Without a `size` it is the size, and the start is 0. None is 0, too.
+        size: the number of elements; where neither it nor a start is given, all.
         stride: the distance between elements; by default 1.
 
     Returns:
@@ -52,9 +51,11 @@ def ds(start: Any, size: int | None = None, stride: int | None = None) -> Slice 
     >>> irax.jit(lambda x, i: x[irax.ds(i, 2)])(irax.numpy.arange(10), 4)
     Array([4, 5], dtype=int32)
     """
+    if start is None and size is None:
+        return slice(None, None, stride)
     if start is None:
-        return slice(None)
-    if size is None:
+        start = 0
+    elif size is None:
         start, size = 0, start
     place = as_array(start, "ds: start")
     if place.ndim or not dtypes.issubdtype(place.dtype, np.integer):
