@@ -645,6 +645,21 @@ def test_types_follow_from_the_mesh_of_arguments(explicit: Mesh):
     assert len(found) == 2  # the others raise an error, or were traced already
 
 
+def test_arrays_tell_their_layout_on_their_own_mesh(explicit: Mesh):
+    """As in JAX 0.12, with a mesh of the context and without."""
+    x = put(ROWS, 4, 8)
+    keys = irax.device_put(irax.random.split(irax.random.key(0), 4), P("x"))
+    for context in (explicit, None):
+        with irax.set_mesh(context):
+            for y in (x, x * 2, irax.jit(jnp.sin)(x)):
+                assert y.aval.sharding == irax.NamedSharding(explicit.abstract_mesh, ROWS)
+            assert str(x.aval) == "float32[4@x,8]"
+            assert keys.aval.sharding == irax.NamedSharding(explicit.abstract_mesh, P("x"))
+    whole = irax.device_put(x, irax.devices()[0])
+    assert whole.aval.told is None
+    assert ConcreteArray.of_buffer(whole._buffer, x.aval).aval.told is None
+
+
 def test_short_ways_of_calls_are_for_layouts_and_types(explicit: Mesh):
     traced = []
 

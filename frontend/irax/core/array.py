@@ -16,6 +16,7 @@ from irax import dtypes
 from irax.config import config
 from irax.core import absent_members, transfer_guards
 from irax.core.avals import ShapedArray, ShapeDtypeStruct, aval_of_array, aval_placed, sums_of
+from irax.core.shardings.mesh_devices import aval_in
 from irax.core.shardings.shardings import NamedSharding
 from irax_compiler.ops.sums import WHOLE, Sums
 from irax_runtime.device import MEMORY_KIND
@@ -132,7 +133,8 @@ class ConcreteArray(Array):
         self.committed: bool = committed
         """True if programs that use the array run on its device; otherwise it is copied
         to theirs."""
-        self.aval: ShapedArray = aval_of_array(tuple(holder.shape), holder.dtype, weak_type)
+        aval = aval_of_array(tuple(holder.shape), holder.dtype, weak_type)
+        self.aval: ShapedArray = aval if buffer is None else aval_in(aval, buffer)
 
     def in_memory(self, kind: str) -> ConcreteArray:
         """Return this array, which is on a device, in one of its memories. On the processor these
@@ -156,7 +158,8 @@ class ConcreteArray(Array):
     def of_buffer(buffer: Buffer, aval: ShapedArray, committed: bool = False) -> ConcreteArray:
         """An array whose elements a program has left in a buffer."""
         array = _new(ConcreteArray)
-        array._numpy, array._buffer, array.aval, array.committed = None, buffer, aval, committed
+        array._numpy, array._buffer, array.committed = None, buffer, committed
+        array.aval = aval_in(aval, buffer)
         return array
 
     @staticmethod
@@ -167,7 +170,8 @@ class ConcreteArray(Array):
         arrays: list[ConcreteArray] = []
         for buffer, aval in zip(buffers, avals):  # noqa: B905 (of equal lengths)
             array = _new(ConcreteArray)
-            array._numpy, array._buffer, array.aval, array.committed = None, buffer, aval, committed
+            array._numpy, array._buffer, array.committed = None, buffer, committed
+            array.aval = aval_in(aval, buffer)
             arrays.append(array)
         return arrays
 

@@ -20,7 +20,7 @@ from irax.core.interpreters.interface import Interpreter, R
 from irax.core.interpreters.numpy import NumPy
 from irax.core.key_arrays import KeyArray
 from irax.core.module_builder import ModuleBuilder
-from irax.core.shardings.sharded import device_of_place
+from irax.core.shardings.mesh_devices import device_of_place
 from irax.core.tracing import Scope, Trace, Tracer, concrete_array, innermost
 from irax_compiler.ops.core import Op
 from irax_compiler.ops.numpy_call import NumpyCall

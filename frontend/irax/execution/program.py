@@ -12,7 +12,7 @@ from irax.core import nans, source
 from irax.core.array import ConcreteArray, device_of
 from irax.core.avals import ShapedArray
 from irax.core.shardings.explicit_axes import are_in_types
-from irax.core.shardings.sharded import device_of_mesh, device_of_place
+from irax.core.shardings.mesh_devices import device_of_mesh, device_of_place
 from irax.core.shardings.shardings import Sharding
 from irax.core.tracing import Traced, concrete_array, padded
 from irax.core.trees.known_structures import Taken, taking

@@ -81,6 +81,8 @@ def _with_spec(aval: ShapedArray, mesh: AbstractMesh, spec: Spec) -> ShapedArray
 def type_of(x: Any, what: str = "argument") -> ShapedArray:
     """Return the type of an array, with its layout along explicit axes of the context's mesh."""
     aval = aval_of(x, what)
+    if aval.told is not None and isinstance(x, ConcreteArray | KeyArray):
+        aval = aval.update(sharding=None)  # which tells of the mesh that the array is on
     if not _has_mesh():
         return aval
     if isinstance(x, KeyArray):
@@ -143,10 +145,9 @@ def typeof(x: Any) -> Any:
     own = getattr(x, "aval", None)
     if isinstance(own, AbstractRef):
         return own
-    found = type_of(x, "typeof")
     if isinstance(x, ConcreteArray) and get_abstract_mesh().empty:
-        return _typed_by_own_mesh(found, sharding_of(x))
-    return found
+        return own
+    return type_of(x, "typeof")
 
 
 @contextmanager
@@ -175,14 +176,6 @@ def _explicit_mesh(sharding: Any) -> AbstractMesh | None:
     if not isinstance(sharding, NamedSharding) or not sharding.mesh.explicit_axes:
         return None
     return sharding.mesh.abstract_mesh
-
-
-def _typed_by_own_mesh(aval: ShapedArray, sharding: Any) -> ShapedArray:
-    """Return the type of an array with its layout along explicit axes of the mesh that it is on."""
-    mesh = _explicit_mesh(sharding)
-    return (
-        aval if mesh is None else _with_spec(aval, mesh, layout_of_spec(sharding.spec, aval.ndim))
-    )
 
 
 def result_type(x: Array) -> ShapedArray:

@@ -1,7 +1,7 @@
 """Arrays of which several devices have parts.
 
 Such an array has a `ShardedBuffer`, on the device that stands for those of a mesh
-(`irax_runtime/mesh.py`). The runtime knows names and sizes of axes; the mesh itself is kept here.
+(`mesh_devices.py`).
 """
 
 from __future__ import annotations
@@ -16,13 +16,12 @@ from irax.core.array import Array, ConcreteArray
 from irax.core.avals import sums_of, with_sums
 from irax.core.key_arrays import KeyArray
 from irax.core.shardings.axis_names import text_of
+from irax.core.shardings.mesh_devices import device_of_mesh, mesh_of
 from irax.core.shardings.meshes import Mesh, current_mesh
 from irax.core.shardings.partition_specs import PartitionSpec, axes_by_dimension
 from irax.core.shardings.shardings import NamedSharding, Sharding, SingleDeviceSharding
 from irax_compiler.ops.sums import WHOLE
-from irax_runtime.mesh import MeshDevice, ShardedBuffer, Spec, mesh_device
-
-_meshes: dict[MeshDevice, Mesh] = {}
+from irax_runtime.mesh import MeshDevice, ShardedBuffer, Spec
 
 
 class Shard(NamedTuple):
@@ -34,38 +33,6 @@ class Shard(NamedTuple):
     replica_id: int
     """Its number among the devices that have this part."""
     data: Array
-
-
-def device_of_mesh(mesh: Mesh) -> MeshDevice:
-    """Return the device that stands for those of a mesh. Devices that are the processor of this
-    process share their memory, unless the option `spmd` is "threads".
-    """
-    devices = tuple(mesh.devices.flat)
-    axes = tuple((text_of(name), size) for name, size in mesh.shape_tuple)
-    is_shared = config.spmd == "one_buffer" and not mesh.is_multi_process
-    is_shared = is_shared and all(d.platform == "cpu" for d in devices)
-    kinds = () if mesh.are_all_axes_auto else tuple(kind.name for kind in mesh.axis_types)
-    device = mesh_device(axes, devices, is_shared, kinds)
-    _meshes.setdefault(device, mesh)
-    return device
-
-
-def device_of_place(place: Any) -> Any:
-    """Return a device itself, or the one that stands for those of a mesh."""
-    return device_of_mesh(place) if isinstance(place, Mesh) else place
-
-
-def _mesh_of(device: MeshDevice) -> Mesh:
-    """The mesh of a device: that of the context, or the one by which it was first asked for, or one
-    like it.
-    """
-    if config.mesh is not None and device_of_mesh(config.mesh) is device:
-        return config.mesh
-    if device not in _meshes:
-        devices = np.empty(len(device.devices), dtype=object)
-        devices[:] = device.devices
-        _meshes[device] = Mesh(devices.reshape(*device.axes.values()), tuple(device.axes))
-    return _meshes[device]
 
 
 def spec_of(sharding: NamedSharding, rank: int) -> Spec:
@@ -184,7 +151,7 @@ def sharding_on(device: Any, spec: Spec) -> Sharding:
     """Return the sharding of an array on a device, or divided in a way on that of a mesh."""
     if not isinstance(device, MeshDevice):
         return SingleDeviceSharding(device)
-    mesh = _mesh_of(device)
+    mesh = mesh_of(device)
     names = {text_of(name): name for name in mesh.axis_names}
     return NamedSharding(mesh, PartitionSpec(*(tuple(names[a] for a in axes) for axes in spec)))
 

@@ -11,7 +11,8 @@ from irax import dtypes
 from irax.core import transfer_guards
 from irax.core.array import Array, ConcreteArray, as_array
 from irax.core.key_arrays import KeyArray
-from irax.core.shardings.sharded import device_of_mesh, placed, spec_of
+from irax.core.shardings.mesh_devices import device_of_mesh
+from irax.core.shardings.sharded import placed, spec_of
 from irax.core.shardings.shardings import (
     Index,
     IndivisibleError,
