@@ -11,14 +11,15 @@ from __future__ import annotations
 
 import re
 
-from irax_compiler import bytecode_format
+from irax_compiler import bytecode_format, replica_groups
 
 _MESH = re.compile(
     r"^([ \t]*)sdy\.mesh @([\w.$-]+) *= *(?:#sdy\.mesh)?(<\[.*?\][^>]*>).*$", re.MULTILINE
 )
 _TYPE = r"(?P<type>(?:tensor<[^\n]*?>|![\w.]+)(?=\s*(?:loc\(|$)))"
+_SPEC = r"<(?:@|mesh<[^>]*>)[^>]*>"
 _CONSTRAINT = re.compile(
-    r"sdy\.(?P<name>sharding_constraint|reshard) (?P<x>%[\w#]+)\s+(?P<spec><@[^>]*>)"
+    rf"sdy\.(?P<name>sharding_constraint|reshard) (?P<x>%[\w#]+)\s+(?P<spec>{_SPEC})"
     rf"\s*(?:\{{[^}}\n]*\}})?\s*:\s*{_TYPE}",
     re.MULTILINE,
 )
@@ -29,12 +30,12 @@ _SAME = re.compile(
 )
 _MOVED = re.compile(
     r"sdy\.(?P<name>all_gather|all_slice|all_to_all|collective_permute) (?P<how>\[[^\n]*?\] |)"
-    rf"(?P<x>%[\w#]+)\s+out_sharding=(?P<spec><@[^>]*>)[^\n]*? : {_TYPE}",
+    rf"(?P<x>%[\w#]+)\s+out_sharding=(?P<spec>{_SPEC})[^\n]*? : {_TYPE}",
     re.MULTILINE,
 )
 _GROUP = re.compile(r"^[ \t]*sdy\.sharding_group %[^\n]*\n", re.MULTILINE)
 _CONSTANT = re.compile(r"\bsdy\.constant (?=dense)")
-_SHARDINGS = r"\[[^()]*?\]"
+_SHARDINGS = r"\[[^%]*?\](?=\s+(?:\(|out_shardings|manual_axes))"
 _REGION = re.compile(
     r"^(?P<indent>[ \t]*)(?P<results>%[\w:]+ = )?sdy\."
     r"(?P<name>manual_computation|named_computation<\"[^\"\n]*\">)\((?P<operands>[^)]*)\)"
@@ -47,6 +48,11 @@ _RETURN = re.compile(
     re.MULTILINE,
 )
 
+_BRACE = re.compile(r'"(?:[^"\\]|\\.)*"|//[^\n]*|[{}]')
+"""Braces, and what may hold others: strings and comments."""
+_LINE_OF_COMMENT = re.compile(r"^[ \t]*//.*\n", re.MULTILINE)
+_COLON = re.compile(r"\s*:\s*")
+
 
 def readable(module: str | bytes, told: str) -> str | bytes:
     """Return a module's text or bytecode, whose words are `told` (see `words`), in a form that the
@@ -58,14 +64,15 @@ def readable(module: str | bytes, told: str) -> str | bytes:
         return module
     if "sdy." not in told:
         return module
-    text = _GROUP.sub("", _CONSTANT.sub("stablehlo.constant ", module))
+    text = _LINE_OF_COMMENT.sub("", module)
+    text = _GROUP.sub("", _CONSTANT.sub("stablehlo.constant ", text))
     text = _MESH.sub(_generic_mesh, text)
     text = _CONSTRAINT.sub(_generic_constraint, text)
     text = _MOVED.sub(_generic_move, text)
     text = _SAME.sub(_generic_same, text)
     while heads := list(_REGION.finditer(text)):
         text = _with_generic_region(text, heads[-1])  # the innermost of those that are nested
-    return _RETURN.sub(_generic_return, text)
+    return replica_groups.written_out(_RETURN.sub(_generic_return, text))
 
 
 def _quoted(text: str) -> str:
@@ -98,8 +105,19 @@ def _generic_return(match: re.Match[str]) -> str:
     return f'{match[1]}"sdy.return"({values.strip()}) : ({types}) -> (){match["place"] or ""}'
 
 
+def _end_of_region(text: str, place: int) -> int | None:
+    """Return the place of the brace that ends a region of which `place` is inside."""
+    depth = 1
+    for match in _BRACE.finditer(text, place):
+        depth += {"{": 1, "}": -1}.get(match[0], 0)
+        if depth == 0:
+            return match.start()
+    return None
+
+
 def _with_generic_region(text: str, head: re.Match[str]) -> str:
-    tail = re.compile(rf"^{head['indent']}\}} : ", re.MULTILINE).search(text, head.end())
+    end = _end_of_region(text, head.end())
+    tail = None if end is None else _COLON.match(text, end + 1)
     if tail is None:
         raise ValueError(f"sdy.{head['name']} without an end of its region")
     given = {"in_shardings": "ins", "out_shardings": "outs", "manual_axes": "axes"}
@@ -113,6 +131,6 @@ def _with_generic_region(text: str, head: re.Match[str]) -> str:
         f"{text[: head.start()]}{head['indent']}{head['results'] or ''}"
         f'"sdy.{name}"({head["operands"]}) ({{\n^bb0({head["arguments"]}):'
         # Of one region, MLIR would take it for a symbol table, in which calls find no function.
-        f"{text[head.end() : tail.start()]}{head['indent']}}}, {{}}) "
+        f"{text[head.end() : end]}}}, {{}}) "
         f"{{{attributes}}} : {text[tail.end() :]}"
     )

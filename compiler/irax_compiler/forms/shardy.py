@@ -10,22 +10,27 @@ say of its arguments and results is stated in one attribute, which `partition` r
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from irax_compiler import mlir
-from irax_compiler.forms import manual
+from irax_compiler.forms import manual, parts_of_axes
 from irax_compiler.forms.layouts import Sharding, constraint, operations, replace, state
 from irax_compiler.layouts import Mesh
 from irax_compiler.mlir import InsertionPoint, Module, Operation
 from irax_compiler.ops.control_flow.shard_map import ShardMap, Spec
 
 _AXIS = re.compile(r'"([^"]+)"=(\d+)')
-_SHARDING = re.compile(r"<@(\w+), \[((?:\{[^}]*\}(?:p\d+)?(?:, )?)*)\][^>]*>")
-_SUBAXES = re.compile(r'"([^"]+)":\((\d+)\)(\d+)')
+_SHARDING = re.compile(
+    r"<(?:@(?P<name>[\w.$-]+)|mesh<(?P<mesh>[^>]*)>), "
+    r"\[(?P<dimensions>(?:\{[^}]*\}(?:p\d+)?(?:, )?)*)\][^>]*>"
+)
 
 _SAME = ("sdy.data_flow_edge", "sdy.func_data_flow_edge", "sdy.propagation_barrier")
 """Operations that say how layouts spread, and whose results are their operands."""
+
+_EACH = ("arg_attrs", "res_attrs")
+_WRITTEN = ("sharding", "in_shardings", "out_shardings", "manual_axes", "parts")
 
 Meshes = dict[str, Mesh]
 
@@ -34,7 +39,7 @@ def rewrite(module: Module) -> None:
     """Rewrite all that a module has of Shardy's.
 
     Raises:
-        ValueError: a sharding is of a mesh that the module lacks, or divides an axis of it.
+        ValueError: a sharding is of a mesh that the module lacks, or parts of an axis overlap.
     """
     for name in _SAME:
         for operation in operations(module, name):
@@ -85,15 +90,33 @@ def _without_meshes(module: Module) -> Meshes | None:
     """Remove a module's meshes; return their axes by name, or None where these are not known."""
     found: Meshes = {}
     is_known = True
+    cuts = parts_of_axes.cuts(_texts(module))
     for operation in operations(module, "sdy.mesh"):
         if "mesh" in operation.attributes:
-            axes = _AXIS.findall(_text(operation.attributes["mesh"]))
             name = _text(operation.attributes["sym_name"])
-            found[name] = {axis: int(size) for axis, size in axes}
+            mesh = _axes(_text(operation.attributes["mesh"]))
+            found[name] = parts_of_axes.divided(mesh, cuts)
         else:
             is_known = False
         operation.erase()
     return found if is_known else None
+
+
+def _axes(text: str) -> Mesh:
+    return {axis: int(size) for axis, size in _AXIS.findall(text)}
+
+
+def _texts(module: Module) -> Iterator[str]:
+    """The shardings that are written in attributes."""
+    for operation in operations(module):
+        if operation.name.startswith("sdy."):
+            yield from (_text(operation.attributes[name]) for name in _given(operation, _WRITTEN))
+        elif operation.name == "func.func":
+            yield from (str(operation.attributes[name]) for name in _given(operation, _EACH))
+
+
+def _given(operation: Operation, names: Sequence[str]) -> list[str]:
+    return [name for name in names if name in operation.attributes]
 
 
 def _without_unknown(module: Module) -> None:
@@ -107,19 +130,15 @@ def _shardings(text: str, meshes: Meshes, is_manual: bool = False) -> list[Shard
     """The meshes and specs in the text of an attribute; None where a dimension is left open. Of a
     manual computation it is open to axes that are none of the computation's.
     """
-    if divided := _SUBAXES.search(text):
-        raise ValueError(
-            f"a sharding is by a part of the axis {divided[1]!r}: {text}; expected whole axes"
-        )
     found: list[Sharding] = []
-    for name, dimensions in _SHARDING.findall(text):
-        if name not in meshes:
+    for match in _SHARDING.finditer(text):
+        name, own = match["name"], match["mesh"]
+        if own is None and name not in meshes:
             raise ValueError(f"a sharding is over @{name}, a mesh that the module lacks: {text}")
-        each = re.findall(r"\{([^}]*)\}", dimensions)
-        spec = tuple(tuple(re.findall(r'"([^"]+)"', one)) for one in each)
-        found.append(
-            (meshes[name], None if not is_manual and any("?" in one for one in each) else spec)
-        )
+        mesh = meshes[name] if own is None else _axes(own)
+        each = re.findall(r"\{([^}]*)\}", match["dimensions"])
+        spec = tuple(parts_of_axes.named(mesh, one) for one in each)
+        found.append((mesh, None if not is_manual and any("?" in one for one in each) else spec))
     return found
 
 
@@ -143,7 +162,7 @@ def _as_call(module: Module, operation: Operation, meshes: Meshes, name: str) ->
     named = {key: _text(operation.attributes[key]) for key in ("in_shardings", "out_shardings")}
     ins, outs = (_shardings(text, meshes, is_manual=True) for text in named.values())
     mesh = next((mesh for mesh, _ in [*ins, *outs] if mesh), {})
-    given = set(re.findall(r'"([^"]+)"', _text(operation.attributes["manual_axes"])))
+    given = parts_of_axes.named(mesh, _text(operation.attributes["manual_axes"]))
     axes = tuple(axis for axis in mesh if axis in given)
     block = operation.regions[0].blocks[0]
     types = [argument.type for argument in block.arguments]
