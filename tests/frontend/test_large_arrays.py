@@ -86,6 +86,7 @@ READS: dict[str, tuple[Callable[..., Any], tuple[Any, ...], Any]] = {
     "nonzero": (lambda x: jnp.nonzero(x, size=3)[0], (), [7, N - 2, 0]),
     "argmax": (jnp.argmax, (), N - 2),
     "sum": (lambda x: x.sum(dtype=np.int64), (), 6),
+    "deleted": (lambda x: jnp.delete(x, -3)[-3:], (), [0, 5, 0]),
     "reversed": (lambda x: x[::-1][:3], (), [0, 5, 0]),
     "rolled": (lambda x: jnp.roll(x, 3)[:4], (), [0, 5, 0, 0]),
     "joined": (lambda x: jnp.concatenate([x, x[-3:]])[-6:], (), [0, 5, 0, 0, 5, 0]),

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from irax import dtypes, errors, lax
-from irax.core.array import Array, ConcreteArray, as_array
+from irax.core.array import Array, ConcreteArray
 from irax.core.dtypes.operands import as_arrays
 from irax.core.dtypes.promotion import broadcast_to, convert
 from irax.core.places import from_the_end, widened, within, wrapped
@@ -125,12 +125,13 @@ def delete(
     if isinstance(obj, int | np.integer):
         if not -n <= obj < n:
             raise IndexError(f"delete: place {obj} is out of range for an axis of size {n}")
-        places = as_array(np.asarray([int(obj) % n], np.int32))
-    else:
-        if isinstance(obj, list):
-            obj = np.asarray(obj, None if obj else np.int32)
-        (places,) = as_arrays([obj], "delete")
-        places = ravel(places)
+        place = int(obj) % n
+        parts = (0, place), (place + 1, n)
+        return concatenate([lax.slice_in_dim(x, *part, axis=along) for part in parts], along)
+    if isinstance(obj, list):
+        obj = np.asarray(obj, None if obj else np.int32)
+    (places,) = as_arrays([obj], "delete")
+    places = ravel(places)
     if not (places.dtype == np.bool or dtypes.issubdtype(places.dtype, np.integer)):
         raise ValueError(f"delete: obj must be integers, booleans or a slice, got {places.dtype}")
     if not places.size:
