@@ -36,6 +36,11 @@ CASES = [
     ("irfft", (5001,), True, 2, 0),
     ("irfft2", (34, 17), True, 0, 1),
     ("rfftn", (33, 32, 12), False, 0, 1),
+    ("fft", (3, 90), True, 2, 0),
+    ("ifft", (250,), True, 2, 0),
+    ("rfft", (2, 240), False, 2, 0),
+    ("irfft", (151,), True, 2, 0),
+    ("irfft", (70,), True, 0, 0),
 ]
 
 

@@ -8,7 +8,7 @@ whose results are written as rows, a twiddle factor for each number, and that of
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import accumulate
 from math import prod
 from operator import mul
@@ -27,6 +27,8 @@ FACTORS = (8, 4, 2, 3, 5, 7, 11, 13)
 """The factors of lengths, of which there are passes."""
 LONGEST = 8192
 """The longest transform whose memory, for all rows of a vector, is near a processor."""
+SHORTEST_REAL = 160
+"""The shortest rows of real numbers that are transformed in vectors of half the length."""
 MOST_TURNS = 1 << 18
 """The most twiddle factors of a long row, which are constants of the program."""
 
@@ -44,11 +46,13 @@ def transforms_of(operation: Operation, workers: int = 1) -> list[Transform]:
 
 def has_kernels_for_rows(extents: tuple[int, ...], like: Value) -> bool:
     """Return True if there are kernels for the rows of a complex array, with parts as those of
-    another.
+    another, and if rows of real numbers are transformed sooner as complex ones than by a matrix.
     """
     dtype = real_dtype(dtype_of(like))
     rows = Transform(dtype, "FFT", extents[-1], prod(extents[:-1]), workers=1)
-    return prod(extents) > 0 and all(x.has_kernel for x in _of_long_rows(rows))
+    found = _of_long_rows(rows)
+    is_long = extents[-1] >= SHORTEST_REAL or not found[0].has_half_vectors
+    return prod(extents) > 0 and is_long and all(x.has_kernel for x in found)
 
 
 def _of_axes(op: Fft, operation: Operation, workers: int) -> Iterator[Transform]:
@@ -68,17 +72,25 @@ def _of_axes(op: Fft, operation: Operation, workers: int) -> Iterator[Transform]
 
 
 def _of_long_rows(rows: Transform) -> list[Transform]:
-    """Return the transforms of columns and of rows that one of long rows is, or itself."""
+    """Return the transforms of columns and of rows that one of long rows is, or itself. Vectors are
+    half as long where there are too few columns for whole ones.
+    """
+    if not rows.is_complex or rows.n > MOST_TURNS:
+        return [rows]
+    return _of_columns(rows) or _of_columns(replace(rows, has_half_vectors=True)) or [rows]
+
+
+def _of_columns(rows: Transform) -> list[Transform]:
+    """Return the two transforms of columns that one of rows is, if these fill vectors."""
     n, lanes = rows.n, rows.lanes
     sizes = [d for d in range(lanes, n // lanes + 1) if n % d == 0]
-    if not (sizes and rows.is_complex and n <= MOST_TURNS):
-        return [rows]
+    if not sizes:
+        return []
     n1 = min(sizes, key=lambda d: (d % lanes != 0, abs(d * d - n)))
     n2 = n // n1
-    dtype, kind, batch, workers = rows.dtype, rows.kind, rows.batch, rows.workers
     return [
-        Transform(dtype, kind, n1, batch * n2, workers, reads=n2, is_turned=True),
-        Transform(dtype, kind, n2, batch * n1, workers, n1, n1),
+        replace(rows, n=n1, batch=rows.batch * n2, reads=n2, is_turned=True),
+        replace(rows, n=n2, batch=rows.batch * n1, reads=n1, writes=n1),
     ]
 
 
@@ -113,10 +125,11 @@ class Transform:
     is_turned: bool = False
     """True if the results, those of the columns of a long row, are multiplied by twiddle factors.
     """
+    has_half_vectors: bool = False
 
     @property
     def lanes(self) -> int:
-        return LANES[self.dtype.name]
+        return LANES[self.dtype.name] // (2 if self.has_half_vectors else 1)
 
     @property
     def has_kernel(self) -> bool:
