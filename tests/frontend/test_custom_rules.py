@@ -230,6 +230,23 @@ def test_closure_convert():
     np.testing.assert_allclose(irax.grad(outer)(0.5), 3 * np.cos(0.5), rtol=1e-6)
 
 
+def test_closure_convert_takes_out_what_may_be_differentiated():
+    table, counts = jnp.arange(4.0), []
+
+    def outer(y, n):
+        pure, consts = irax.closure_convert(lambda x: (x * y * table[n], table), 1.0)
+        counts.append(len(consts))
+        return pure(3.0, *consts)[0]
+
+    pure, consts = irax.closure_convert(lambda x: x * table.sum(), 1.0)
+    assert consts == []
+    assert pure(2.0) == irax.jit(pure)(2.0) == 12
+    assert outer(2.0, 3) == irax.jit(outer)(2.0, 3) == 18
+    assert irax.grad(outer)(2.0, 3) == irax.jit(irax.grad(outer))(2.0, 3) == 9
+    np.testing.assert_array_equal(irax.vmap(outer, (None, 0))(2.0, np.arange(3)), [0, 6, 12])
+    assert counts == [0, 1, 1, 1, 0]
+
+
 @pytest.mark.parametrize(("given", "returned"), [("bfloat16", "float32"), ("float32", "bfloat16")])
 def test_rules_may_compute_in_another_precision(given, returned):
     @irax.custom_vjp

@@ -9,7 +9,7 @@ import sys
 import types
 from collections.abc import Callable, Sequence
 from typing import Any
-from weakref import WeakSet
+from weakref import WeakKeyDictionary
 
 from irax.core import origins, source
 from irax.core.array import Array, ConcreteArray, as_array
@@ -44,8 +44,8 @@ def with_captures(traced: Traced, captures: Sequence[Array], at: int, name: str)
         return adapted(module, traced.name, [*inputs[:at], *outside, *inputs[at:own]], order, name)
 
 
-_CONVERTED: WeakSet[Callable[..., Any]] = WeakSet()
-"""Functions of `closure_convert`, which get as arguments what they use."""
+_KEPT: WeakKeyDictionary[Callable[..., Any], list[Array]] = WeakKeyDictionary()
+"""The arrays that functions of `closure_convert` hold; others that they use are arguments."""
 
 
 def closed_over(function: Any, *others: Any) -> list[Array]:
@@ -125,8 +125,8 @@ _WITHOUT_ARRAYS = sys.stdlib_module_names | {"irax", "numpy"}
 def _parts(x: Any) -> list[Any]:
     """Return the objects that an object holds, as far as a function reaches them through it."""
     if isinstance(x, types.FunctionType):
-        if x in _CONVERTED:
-            return []
+        if x in _KEPT:
+            return list(_KEPT[x])
         cells = [c.cell_contents for c in x.__closure__ or () if c != types.CellType()]
         return [*cells, *(x.__defaults__ or ()), *(x.__kwdefaults__ or {}).values()]
     if isinstance(x, types.MethodType):
@@ -157,8 +157,9 @@ def captures_first(functions: Sequence[Traced]) -> tuple[list[str], list[Array]]
 def closure_convert(
     fun: Callable[..., Any], *example_args: Any
 ) -> tuple[Callable[..., Any], list[Any]]:
-    """Return a function without a closure, and the arrays that the given one captured, which it
-    takes after its own arguments.
+    """Return a function that holds no arrays which may be differentiated, and the list of those
+    that the given one captured, which it takes after its own arguments: traced arrays of floats or
+    complex numbers. It holds the others, as in JAX.
 
     Args:
         fun: a function of arrays, which may capture others.
@@ -168,10 +169,11 @@ def closure_convert(
     Raises:
         TypeError: `fun` is not a function, or `example_args` have leaves that are not arrays.
 
-    >>> y = jnp.arange(3.0)
-    >>> pure, consts = irax.closure_convert(lambda x: x * y.sum(), 1.0)
-    >>> pure(2.0, *consts)
-    Array(6., dtype=float32)
+    >>> def f(y):
+    ...     pure, consts = irax.closure_convert(lambda x: x * y.sum(), 1.0)
+    ...     return pure(2.0, *consts)
+    >>> irax.grad(f)(jnp.arange(3.0))
+    Array([2., 2., 2.], dtype=float32)
     """
     check_callable(fun, "closure_convert")
     leaves, in_tree = array_trees.tree_flatten((example_args, {}))
@@ -179,13 +181,21 @@ def closure_convert(
     flat = FlatFunction(fun, in_tree)
     traced = trace_function(flat, [Input(a) for a in avals], "closure_convert", name_of(fun))
 
+    captures = list(traced.captures)
+    hoisted = [x for x in captures if _may_be_differentiated(x)]
+
     @api_boundary
     def converted(*args_and_consts: Any) -> Any:
         args = args_and_consts[: len(example_args)]
-        consts = args_and_consts[len(example_args) :]
-        given = [as_array(x) for x in [*array_trees.tree_leaves((args, {})), *consts]]
+        consts = iter(args_and_consts[len(example_args) :])
+        taken = [next(consts) if _may_be_differentiated(x) else x for x in captures]
+        given = [as_array(x) for x in [*array_trees.tree_leaves((args, {})), *taken, *consts]]
         found = call(traced.builder, traced.name, given, traced.weak)
         return array_trees.tree_unflatten(flat.out_tree, found)
 
-    _CONVERTED.add(converted)
-    return converted, list(traced.captures)
+    _KEPT[converted] = [x for x in captures if not _may_be_differentiated(x)]
+    return converted, hoisted
+
+
+def _may_be_differentiated(x: Array) -> bool:
+    return isinstance(x, Tracer) and x.aval.is_inexact
