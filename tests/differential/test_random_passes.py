@@ -23,7 +23,8 @@ from irax_compiler.passes import by_name
 from irax_compiler.passes.core import PASSES
 from irax_compiler.passes.host import donated
 from irax_compiler.passes.kernels.blas import calls
-from irax_compiler.passes.kernels.elementwise import clusters, seeds
+from irax_compiler.passes.kernels.elementwise import search as elementwise
+from irax_compiler.passes.kernels.elementwise import seeds
 from irax_compiler.passes.kernels.fuse_kernels import pairs
 from irax_compiler.passes.kernels.loops import kernels as loops
 from irax_compiler.passes.kernels.piecewise import search
@@ -41,7 +42,7 @@ def wide() -> Iterator[None]:
 
 @pytest.fixture
 def pieces(monkeypatch: pytest.MonkeyPatch) -> None:
-    for module in (search, seeds, clusters):
+    for module in (search, seeds, elementwise):
         monkeypatch.setattr(module, "MANY", 64)
 
 
@@ -80,7 +81,7 @@ def test_merge(few_kernels: None, numbers: Sequence[int]) -> None:
 @pytest.fixture
 def given_up(monkeypatch: pytest.MonkeyPatch) -> None:
     """Kernels overwrite donated arrays, however small."""
-    for module in (donated, clusters, reductions, loops):
+    for module in (donated, elementwise, reductions, loops):
         monkeypatch.setattr(module, "WORTH_TAKING", 1)
 
 

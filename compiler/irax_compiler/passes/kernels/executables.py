@@ -302,7 +302,12 @@ def share(count: Any, size: Any, dimension: int) -> tuple[Value, Value]:
     """Return the first of `count` things that are the workgroup's, and the end of them; `size` of
     them, or less for the last. Where the count is not known, some may have none.
     """
-    first = times(workgroup(dimension), size)
+    return share_of(workgroup(dimension), count, size)
+
+
+def share_of(number: Value, count: Any, size: Any) -> tuple[Value, Value]:
+    """Return the first of `count` things that the workgroup with a number has, and the end."""
+    first = times(number, size)
     if isinstance(count, Size):
         first = emit("arith.minsi", first, index(count))
         return first, emit("arith.minsi", emit("arith.addi", first, index(size)), index(count))

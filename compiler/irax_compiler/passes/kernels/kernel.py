@@ -5,7 +5,6 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Hashable, Mapping, Sequence
 from math import prod
-from typing import ClassVar
 
 from irax_compiler.mlir import Value
 from irax_compiler.passes.kernels import executables
@@ -31,7 +30,7 @@ LONG = 512
 class Kernel(ABC):
     """A kernel, which reads arrays and gives results. Subclasses build its code."""
 
-    kind: ClassVar[str]
+    kind: str
     """The beginning of its name."""
 
     def __init__(self, arrays: Sequence[Value], given: Sequence[Value]) -> None:

@@ -13,7 +13,6 @@ from irax_compiler.mlir import Block, InsertionPoint, Module, Operation, Value
 from irax_compiler.ops import parts
 from irax_compiler.ops.slicing import Concatenate, Reverse
 from irax_compiler.passes.core import Pass, register_pass, walk
-from irax_compiler.passes.kernels.elementwise.clusters import Cluster
 from irax_compiler.passes.kernels.elementwise.joins import joints
 from irax_compiler.passes.kernels.elementwise.search import Search
 from irax_compiler.passes.kernels.elementwise.seeds import (
@@ -80,9 +79,9 @@ def _rewrite(block: Block, executables: Executables) -> None:
             if found is None:
                 continue
             search = Search(block)
-            _replace(*found, executables)
-            joined = joints(found[1]) if found[0].joins else []
-            for operation in (*joined, *reversed(found[0].members)):
+            kernels.replace(found, executables)
+            joined = joints(seed) if seed.name == Concatenate.name else []
+            for operation in (*joined, *reversed(found.operations)):
                 seeds.pop(operation.results[0], None)
                 operation.erase()
     if count:
@@ -104,10 +103,3 @@ def _copy(operation: Operation, copy: Callable[[Operation], Value | None]) -> No
         found = copy(operation)
         if found is not None:
             replace(operation, [found])
-
-
-def _replace(cluster: Cluster, place: Operation, executables: Executables) -> None:
-    kernel = kernels.ElementwiseKernel(cluster)
-    with InsertionPoint(place), place.location:
-        for x, result in zip(cluster.given, kernel.called(executables), strict=True):
-            x.replace_all_uses_with(result)

@@ -1,20 +1,28 @@
-"""The search for the cluster of an operation, and for the place of its kernel."""
+"""The search for elementwise operations on values of one shape that are one kernel."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import cache
+from math import prod
 
 from irax_compiler import mlir
-from irax_compiler.mlir import Block, Operation, Value, dtype_of, shape_of
+from irax_compiler.mlir import Block, Operation, Value, shape_of
 from irax_compiler.ops.registry import traits_of
+from irax_compiler.ops.size_code import usual
 from irax_compiler.ops.slicing import Concatenate
 from irax_compiler.passes.core import in_order, users_in
-from irax_compiler.passes.kernels.elementwise.clusters import Cluster
+from irax_compiler.passes.host.donated import WORTH_TAKING, in_memory_of, is_donated
+from irax_compiler.passes.kernels.elementwise import complex_numbers
+from irax_compiler.passes.kernels.elementwise.clusters import MANY, Cluster
 from irax_compiler.passes.kernels.elementwise.joins import joints, parts_of
+from irax_compiler.passes.kernels.elementwise.pieces import Piece
 from irax_compiler.passes.kernels.elementwise.seeds import is_elementwise
+from irax_compiler.passes.kernels.executables import SIZED_DISPATCH
 from irax_compiler.passes.kernels.growth import is_there, sources_of
-from irax_compiler.passes.kernels.views import View
+from irax_compiler.passes.kernels.kernel import ARRAYS, LONG
+from irax_compiler.passes.kernels.loops.memory import bound_type
+from irax_compiler.passes.kernels.views import View, contiguous
 
 FAR = 128
 """The most operations of a cluster."""
@@ -37,19 +45,18 @@ class Search:
         """The results of operations that are connected with nearly the same ones as another, of
         which there is no cluster."""
 
-    def cluster_of(self, seed: Operation) -> tuple[Cluster, Operation] | None:
-        """Return the cluster of an operation, and the operation before which its kernel is to be;
-        None if a kernel does not pay.
-        """
-        if seed.name == Concatenate.name:
+    def cluster_of(self, seed: Operation) -> Cluster | None:
+        """Return the cluster of an operation; None if a kernel does not pay."""
+        joins = seed.name == Concatenate.name
+        if joins:
             found = self._joined(seed)
         elif self._is_member(seed):
             found = self._beside(seed) or self._placed(self._producers([seed]))
         else:
             found = self._moved(seed.results[0])
-        return found if found is not None and found[0].pays else None
+        return found if found is not None and _pays(found, joins) else None
 
-    def _beside(self, seed: Operation) -> tuple[Cluster, Operation] | None:
+    def _beside(self, seed: Operation) -> Cluster | None:
         """Return the cluster of all that is connected with an operation."""
         if seed.results[0] in self._tried:
             return None
@@ -60,13 +67,15 @@ class Search:
             self._tried.update(operation.results[0] for operation in near)
         return found
 
-    def _moved(self, x: Value) -> tuple[Cluster, Operation] | None:
+    def _moved(self, x: Value) -> Cluster | None:
         """Return the cluster that makes an array of a view."""
-        found = _with_views([], [(x, View.plain(x))], [x])
+        found = _piece_of([], [(x, View.plain(x))], [x])
         users = self._users(x)  # none where kernels of inner blocks read the view
-        return (found, min(users, key=in_order)) if found is not None and users else None
+        if found is None or not users:
+            return None
+        return Cluster([[found]], [x], min(users, key=in_order))
 
-    def _joined(self, seed: Operation) -> tuple[Cluster, Operation] | None:
+    def _joined(self, seed: Operation) -> Cluster | None:
         """Return the cluster that computes values of one shape and writes each to its part of their
         concatenation.
         """
@@ -86,10 +95,10 @@ class Search:
             return None
         members = self._producers(seeds)
         taken = _taken(members, [x for x, _ in parts])
-        found = _with_views(members, parts, taken)
-        if found is None or found.is_short or not _is_writable(found):
+        found = _piece_of(members, parts, taken)
+        if found is None or not found.is_writable:
             return None
-        return found, seed
+        return Cluster([[found]], list(seed.results), seed)
 
     def _neighbours(self, operation: Operation) -> list[Operation]:
         """Return the elementwise operations on values of the same shape that an elementwise one
@@ -134,7 +143,7 @@ class Search:
                     pending.append(source)
         return sorted(found.values(), key=in_order)
 
-    def _placed(self, members: list[Operation]) -> tuple[Cluster, Operation] | None:
+    def _placed(self, members: list[Operation]) -> Cluster | None:
         """Return a cluster, and the operation before which its kernel is to be; None if there is no
         such place, or if a reduction is beside them: IREE fuses it with them.
         """
@@ -147,19 +156,12 @@ class Search:
         if not outside or any(traits_of(o).reduces for o in (*outside, *sources_of(taken))):
             return None
         place = min(outside, key=in_order)
-        found = _with_views(members, [(x, View.plain(x)) for x in given], taken)
-        if found is None or not inside.isdisjoint(sources_of(found.arrays)):
+        found = _piece_of(members, [(x, View.plain(x)) for x in given], taken)
+        if found is None or not inside.isdisjoint(sources_of(arrays := found.arrays)):
             return None
-        return (found, place) if all(is_there(x, place) for x in found.arrays) else None
-
-
-def _is_writable(cluster: Cluster) -> bool:
-    """True if vectors of results are consecutive elements, or are when they are interleaved."""
-    starts = [view.start for _, view in cluster.writes]
-    if cluster.apart == 1:
-        return True
-    is_number = dtype_of(cluster.given[0]).kind not in "bc"
-    return is_number and cluster.apart == len(starts) and starts == list(range(len(starts)))
+        if not all(is_there(x, place) for x in arrays):
+            return None
+        return Cluster([[found]], given, place, _overwritten(found, given))
 
 
 def _taken(members: Sequence[Operation], others: Sequence[Value]) -> list[Value]:
@@ -169,19 +171,19 @@ def _taken(members: Sequence[Operation], others: Sequence[Value]) -> list[Value]
     return [x for x in values if x not in made and mlir.splat(x) is None]
 
 
-def _with_views(
-    members: list[Operation], writes: list[tuple[Value, View]], taken: Sequence[Value]
-) -> Cluster | None:
-    """Return a cluster that reads values as views, or as arrays where views are slow to read; None
-    if they cannot be read by vectors.
+def _piece_of(
+    members: Sequence[Operation], writes: Sequence[tuple[Value, View]], taken: Sequence[Value]
+) -> Piece | None:
+    """Return the piece of values that operations compute, which reads others as views, or as arrays
+    where views are slow to read; None if they cannot be read by vectors.
     """
     extents = shape_of(writes[0][0])
     views = {x: _over(x, extents, View.of(x)) for x in taken}
     while True:
-        found = Cluster(extents, members, writes, views)
-        if found.stepped is None:
+        found = Piece.of(extents, members, views, writes)
+        if not found.is_of_whole_vectors:
             return None
-        slow = [x for x, view in views.items() if not found.is_readable(view)]
+        slow = [term.x for term in found.reads if not found.is_readable(term.view)]
         if not slow:
             return found
         if any(not members or views[x].array == x for x in slow):
@@ -192,3 +194,52 @@ def _with_views(
 def _over(x: Value, extents: tuple[int, ...], view: View) -> View:
     """Return the view of a value of a shape, or of a number for all of its elements."""
     return view if shape_of(x) else View(view.array, view.start, (0,) * len(extents))
+
+
+def _pays(cluster: Cluster, joins: bool) -> bool:
+    """True if an array is read in another order than its own or written to, if numbers are complex,
+    or several results share operations, and a kernel is not too long. IREE often computes such
+    results by several kernels, which store what they share.
+    """
+    (piece,), members = cluster.pieces, cluster.operations
+    if len(cluster.arrays) + len(cluster.given) > ARRAYS or len(members) * piece.vectors > LONG:
+        return False
+    moves = any(not term.view.is_in_order(piece.extents) for term in piece.reads)
+    return moves or joins or _has_complex(members) or _stands_alone(cluster)
+
+
+def _has_complex(operations: Sequence[Operation]) -> bool:
+    """True if complex numbers are computed with, of which IREE has no vectors."""
+    return any(map(complex_numbers.is_known, operations))
+
+
+def _stands_alone(cluster: Cluster) -> bool:
+    """True if a donated array is written to, or there are several results, and no large array is
+    read that IREE could compute in the same kernel.
+    """
+    sources = sources_of(x for x in cluster.arrays if usual(prod(shape_of(x))) >= MANY)
+    is_apart = all(o.name in ("flow.dispatch", SIZED_DISPATCH) for o in sources)
+    return is_apart and (bool(cluster.overwritten) or len(cluster.given) > 1)
+
+
+def _overwritten(piece: Piece, given: Sequence[Value]) -> dict[Value, Value]:
+    """Return a donated array for each result that can be in its memory: nothing else uses the
+    array, which is read once, and a kernel computes no element twice.
+    """
+    if not piece.operations or piece.extents[piece.stepped] % piece.lanes:
+        return {}
+    return in_memory_of((x for x in piece.arrays if _is_given_up(x, piece)), given)
+
+
+def _is_given_up(array: Value, piece: Piece) -> bool:
+    members = piece.operations
+    if not is_donated(array) or array.owner != members[0].block:
+        return False
+    views = [term.view for term in piece.reads if term.view.array is not None]
+    plain = View(array, 0, contiguous(piece.extents))
+    return (
+        prod(piece.extents) >= WORTH_TAKING
+        and array.type == bound_type(array)
+        and all(view == plain for view in views if view.array == array)
+        and all(use.owner.operation in members for use in array.uses)
+    )

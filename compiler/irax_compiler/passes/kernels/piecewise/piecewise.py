@@ -8,17 +8,17 @@ from typing import TYPE_CHECKING, ClassVar
 from irax_compiler import mlir
 from irax_compiler.effects import remove_dead_operations
 from irax_compiler.importing import deferred
-from irax_compiler.mlir import Block, InsertionPoint, Module, Value
+from irax_compiler.mlir import Block, Module, Value
 from irax_compiler.ops.indexing.dynamic_slices import JOINTS
 from irax_compiler.passes.core import Pass, register_pass, walk
 from irax_compiler.passes.kernels.executables import Executables
 from irax_compiler.passes.kernels.growth import running_blocks
-from irax_compiler.passes.kernels.piecewise.search import Cluster, cluster_of, is_computed
+from irax_compiler.passes.kernels.piecewise.search import cluster_of, is_computed
 
 if TYPE_CHECKING:
-    from irax_compiler.passes.kernels.piecewise import kernels
+    from irax_compiler.passes.kernels.elementwise import kernels
 else:
-    (kernels,) = deferred("irax_compiler.passes.kernels.piecewise", "kernels")
+    (kernels,) = deferred("irax_compiler.passes.kernels.elementwise", "kernels")
 
 
 @register_pass
@@ -53,12 +53,5 @@ def _rewrite(block: Block, executables: Executables) -> None:
         cluster = cluster_of(root, numbers, done, known)
         if cluster is not None:
             known = cache(is_computed)
-            _replace(cluster, executables)
+            kernels.replace(cluster, executables)
     remove_dead_operations(block)
-
-
-def _replace(cluster: Cluster, executables: Executables) -> None:
-    kernel = kernels.PiecewiseKernel(cluster)
-    with InsertionPoint(cluster.place), cluster.place.location:
-        for x, result in zip(cluster.given, kernel.called(executables), strict=True):
-            x.replace_all_uses_with(result)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from heapq import heappop, heappush
 from math import prod
 
@@ -14,21 +13,14 @@ from irax_compiler.ops.formulas import definition, is_formula
 from irax_compiler.ops.indexing.dynamic_slices import DynamicUpdateSlice
 from irax_compiler.ops.registry import traits_of
 from irax_compiler.passes.core import in_order, nested, reached, users_in
-from irax_compiler.passes.kernels.elementwise.clusters import MANY
+from irax_compiler.passes.kernels.elementwise.clusters import MANY, Cluster
 from irax_compiler.passes.kernels.elementwise.complex_numbers import is_complex
+from irax_compiler.passes.kernels.elementwise.pieces import Piece
 from irax_compiler.passes.kernels.elementwise.seeds import is_on_registers
 from irax_compiler.passes.kernels.growth import is_there, sources_of
 from irax_compiler.passes.kernels.kernel import ARRAYS, LONG
-from irax_compiler.passes.kernels.piecewise.pieces import (
-    Grown,
-    Piece,
-    Pieces,
-    Read,
-    Repeated,
-    TooLong,
-)
+from irax_compiler.passes.kernels.piecewise.division import Grown, Pieces, Repeated, TooLong
 from irax_compiler.passes.kernels.piecewise.places import is_joint
-from irax_compiler.passes.kernels.views import arrays_of
 
 FAR = 256
 """The most operations that are looked at for a kernel."""
@@ -47,36 +39,16 @@ _MOVES = (
 )
 
 
-@dataclass(frozen=True)
-class Cluster:
-    """The operations of a kernel."""
-
-    bands: list[list[Piece]]
-    given: list[Value]
-    """The results."""
-    place: Operation
-    """The operation before which the kernel is to be."""
-
-    @property
-    def pieces(self) -> list[Piece]:
-        return [piece for band in self.bands for piece in band]
-
-    @property
-    def arrays(self) -> list[Value]:
-        """The arrays that are read."""
-        terms = [term for piece in self.pieces for term in piece.terms]
-        return arrays_of(term.view for term in terms if isinstance(term, Read))
-
-    @property
-    def pays(self) -> bool:
-        """True if parts are put together by a kernel that is not too long, and few elements are
-        read one at a time.
-        """
-        size = sum(map(_size, self.pieces))
-        slow = sum(_size(piece) for piece in self.pieces if piece.lanes == 1)
-        operations = sum(map(_length, (o for piece in self.pieces for o in piece.computed)))
-        is_small = len(self.arrays) + len(self.given) <= ARRAYS and operations <= LONG
-        return is_small and operations > 0 and len(self.pieces) > 1 and 8 * slow <= size
+def _pays(cluster: Cluster) -> bool:
+    """True if parts are put together by a kernel that is not too long, and few elements are read
+    one at a time.
+    """
+    pieces = cluster.pieces
+    size = sum(map(_size, pieces))
+    slow = sum(_size(piece) for piece in pieces if piece.lanes == 1)
+    operations = sum(map(_length, cluster.operations))
+    is_small = len(cluster.arrays) + len(cluster.given) <= ARRAYS and operations <= LONG
+    return is_small and operations > 0 and len(pieces) > 1 and 8 * slow <= size
 
 
 def _size(piece: Piece) -> int:
@@ -125,7 +97,7 @@ def cluster_of(
             return None
         found = Cluster(bands, grown.given, place)
         late = [x for x in found.arrays if not is_there(x, place) or _needs(x, grown.given)]
-        if not late and found.pays:
+        if not late and _pays(found):
             done |= grown.inside
             return found
         if not late:

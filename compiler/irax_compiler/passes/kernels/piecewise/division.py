@@ -1,4 +1,4 @@
-"""Pieces: boxes of a result of which each is computed by one expression."""
+"""The division of results into pieces, of which each is computed by one expression."""
 
 from __future__ import annotations
 
@@ -12,10 +12,9 @@ from typing import Any
 import numpy as np
 
 from irax_compiler import mlir
-from irax_compiler.mlir import Operation, Value, shape_of
-from irax_compiler.passes.kernels.elementwise.clusters import APART
-from irax_compiler.passes.kernels.kernel import LONG, VECTOR
-from irax_compiler.passes.kernels.loops.memory import held_dtype
+from irax_compiler.mlir import Value, shape_of
+from irax_compiler.passes.kernels.elementwise.pieces import Computed, Constant, Piece, Read, Term
+from irax_compiler.passes.kernels.kernel import LONG
 from irax_compiler.passes.kernels.piecewise.places import (
     Box,
     Divided,
@@ -26,7 +25,7 @@ from irax_compiler.passes.kernels.piecewise.places import (
     move_of,
     view,
 )
-from irax_compiler.passes.kernels.views import View, axes, contiguous
+from irax_compiler.passes.kernels.views import View, contiguous
 
 MOST = 64
 """The most pieces of a kernel."""
@@ -44,80 +43,6 @@ class Repeated(Exception):
 
 class TooLong(Exception):
     """A result has more pieces, or they more operations, than a kernel is written for."""
-
-
-@dataclass(frozen=True)
-class Constant:
-    """A number for all elements."""
-
-    x: Value
-
-
-@dataclass(frozen=True)
-class Read:
-    """Elements of an array, or of places."""
-
-    x: Value
-    """The value that has the dtype of the elements."""
-    view: View
-
-
-@dataclass(frozen=True)
-class Computed:
-    """The result of an operation on other terms."""
-
-    operation: Operation
-    operands: tuple[int, ...]
-
-
-Term = Constant | Read | Computed
-
-
-@dataclass(frozen=True)
-class Piece:
-    """A box of the results, and the terms that compute its elements, operands first."""
-
-    extents: tuple[int, ...]
-    terms: list[Term]
-    writes: list[tuple[int, View]]
-    """For each result, the term that is written, and where to."""
-
-    @property
-    def views(self) -> list[View]:
-        read = [term.view for term in self.terms if isinstance(term, Read)]
-        return [*read, *(view for _, view in self.writes)]
-
-    @property
-    def computed(self) -> list[Operation]:
-        return [term.operation for term in self.terms if isinstance(term, Computed)]
-
-    @property
-    def lanes(self) -> int:
-        """The number of elements of a vector: a power of two, and one if few vectors do not hold
-        the elements of one, or if those of results are apart.
-        """
-        values = [term.x for term in self.terms if not isinstance(term, Computed)]
-        values += [o.results[0] for o in self.computed]
-        most = VECTOR // max(held_dtype(x).itemsize for x in values)
-        lanes = min(most, 1 << (self.extents[-1].bit_length() - 1))
-        is_readable = all(abs(view.strides[-1]) < APART for view in self.views)
-        is_writable = all(view.strides[-1] == 1 for _, view in self.writes)
-        return lanes if is_readable and is_writable else 1
-
-    def merged(self) -> Piece:
-        """Return the piece with dimensions as one where all arrays allow that."""
-        found = axes(self.extents, [view.strides for view in self.views])
-        if not found:
-            return self
-
-        def over(view: View) -> View:
-            return View(view.array, view.start, tuple(view.strides[a.last] for a in found))
-
-        return Piece(
-            tuple(axis.extent for axis in found),
-            [Read(t.x, over(t.view)) if isinstance(t, Read) else t for t in self.terms],
-            [(number, over(view)) for number, view in self.writes],
-        )
 
 
 @dataclass
@@ -222,7 +147,7 @@ class _Expression:
 
 def _check(pieces: Sequence[Piece], more: int) -> None:
     """Raise TooLong for pieces that are too many for a kernel with some more, or too long."""
-    operations = sum(len(piece.computed) for piece in pieces)
+    operations = sum(len(piece.operations) for piece in pieces)
     if len(pieces) + more > MOST or operations > LONG:
         raise TooLong
 
