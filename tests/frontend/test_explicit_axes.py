@@ -616,6 +616,23 @@ def test_specs_may_have_nones_beyond_the_dimensions():
         irax.reshard(x, P(None, None, "x"))
 
 
+@pytest.mark.parametrize("transform", [lambda f: f, irax.jit])
+def test_a_broadcast_is_divided_as_the_array_that_it_is_like(transform):
+    """As in JAX 0.12."""
+    like = put(P("x", "y"), 8, 2)
+    struct = irax.ShapeDtypeStruct((8, 2), "float32", sharding=like.sharding)
+    for x in (2.0, np.arange(2.0), put(P("y"), 2), put(ROWS, 8, 1)):
+        for of in (like, struct):
+            found = transform(lambda x, of=of: irax.lax.broadcast_like(x, of))(x)
+            assert spec_of(found) == P("x", "y")
+            np.testing.assert_array_equal(found, np.broadcast_to(x, (8, 2)))
+    for x, of in ((put(P("x"), 2), like), (put(P("y"), 2), jnp.ones((8, 2)))):
+        with pytest.raises(
+            ValueError, match=r"lax.broadcast_like: arr of type .* is divided along"
+        ):
+            transform(lambda x, of=of: irax.lax.broadcast_like(x, of))(x)
+
+
 # ---- programs where the context has no mesh ------------------------------------------------------
 
 

@@ -14,6 +14,7 @@ from irax.core.array import Array, as_array
 from irax.core.dimensions import size_of
 from irax.core.dtypes.operands import as_arrays
 from irax.core.dtypes.promotion import apply, broadcast_to, promote_dtypes
+from irax.core.shardings.explicit_axes import are_in_types, layout_of, type_of
 from irax.execution.shardings.jit_shardings import takes_out_sharding
 from irax.lax.arguments import array_of, canonical_axis
 from irax.lax.gathering import GatherDimensionNumbers, gather
@@ -135,21 +136,37 @@ def tile(operand: ArrayLike, reps: Sequence[int]) -> Array:
 
 
 def broadcast_like(arr: ArrayLike, like_arr: ArrayLike) -> Array:
-    """Broadcast an array to the shape of another, by NumPy's rules.
+    """Broadcast an array to the shape of another, by NumPy's rules, divided as that one along
+    explicit axes of the mesh of the context.
 
     Args:
         arr: an array, or a number.
-        like_arr: an array with the shape of the result.
+        like_arr: an array with the shape of the result, or a `ShapeDtypeStruct`.
 
     Raises:
-        ValueError: the shapes do not fit.
+        ValueError: the shapes do not fit, or `arr` is divided in another way.
 
     >>> irax.lax.broadcast_like(irax.numpy.arange(2), irax.numpy.ones((2, 2)))
     Array([[0, 1],
            [0, 1]], dtype=int32)
     """
-    x, like = as_arrays([arr, like_arr], "lax.broadcast_like")
-    return broadcast_to(x, like.shape)
+    what = "lax.broadcast_like"
+    x, like = array_of(what, arr), type_of(like_arr, what)
+    if not are_in_types():
+        return broadcast_to(x, like.shape)
+    layout = layout_of(like)
+    for axes, wanted in zip(reversed(layout_of(type_of(x))), reversed(layout), strict=False):
+        if axes and axes != wanted:
+            raise ValueError(
+                f"{what}: arr of type {type_of(x)} is divided along {axes}, where like_arr of type "
+                f"{like} is along {wanted}; move it before by irax.reshard"
+            )
+    return _broadcast(x, like.shape, out_sharding=like.sharding)
+
+
+@takes_out_sharding("lax.broadcast_like", sums=True)
+def _broadcast(x: Array, shape: tuple[int, ...], *, out_sharding: Any = None) -> Array:
+    return broadcast_to(x, shape)
 
 
 def broadcast_to_rank(x: ArrayLike, rank: int) -> Array:
