@@ -9,10 +9,22 @@ import pytest
 from irax_compiler import mlir
 from irax_compiler.mlir import Operation, Value
 from irax_compiler.ops import elementwise
+from irax_compiler.ops.computation import Computation
 from irax_compiler.ops.elementwise import Elementwise
+from irax_compiler.ops.elementwise_map import Map
+from irax_compiler.ops.reductions.reduce_window import ReduceWindow
+from irax_compiler.ops.sorting.sort import Sort
+from irax_compiler.ops.structured import DefinedOp
 from irax_compiler.passes.core import nested
 from irax_compiler.passes.legalize.legalization import legalizes
-from irax_compiler.passes.rewriting import rewrite_greedily, rewrite_in_order, rewrites
+from irax_compiler.passes.legalize.legalize import Legalize
+from irax_compiler.passes.legalize.numerics import scalar_formulas
+from irax_compiler.passes.rewriting import (
+    read_as,
+    rewrite_greedily,
+    rewrite_in_order,
+    rewrites,
+)
 
 
 def module(body: str, result: str) -> mlir.Module:
@@ -159,6 +171,42 @@ def test_legalizations_are_named_in_locations():
     legalization = legalizes("stablehlo.sine", kind="bug", of="IREE")(cosine_for_sine.build)
     rewrite_in_order(found.operation, [legalization])
     assert 'loc("cosine_for_sine"' in mlir.text_of(found.operation, locations=True)
+
+
+SINES = """
+func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> {
+  %0 = stablehlo.sine %x : tensor<4xf32>
+  %1 = stablehlo.sine %0 : tensor<4xf32>
+  return %1 : tensor<4xf32>
+}"""
+
+
+def test_operations_of_other_kinds_are_not_read(monkeypatch):
+    found = mlir.parse_module(SINES)
+    Legalize("iree-cpu").run(found)
+    maps = [o for o in nested(found.operation) if o.name == Map.name]
+    assert len(maps) == 2
+    read = []
+    of = Computation.of.__func__
+    monkeypatch.setattr(Computation, "of", classmethod(lambda cls, x: read.append(x) or of(cls, x)))
+    for one in maps:
+        assert read_as(Sort, one) is None
+        assert read_as(ReduceWindow, one) is None
+    assert not read
+    assert read_as(Map, maps[0]) == read_as(DefinedOp, maps[1])
+    assert len(read) == 2
+
+
+def test_the_computation_of_a_formula_is_built_once(monkeypatch):
+    built = []
+    build = Computation.build.__func__
+    monkeypatch.setattr(
+        Computation, "build", classmethod(lambda cls, *given: built.append(1) or build(cls, *given))
+    )
+    scalar_formulas._computation.cache_clear()
+    for _ in range(2):
+        Legalize("iree-cpu").run(mlir.parse_module(SINES))
+    assert len(built) == 1
 
 
 def test_a_pattern_is_for_ops_or_for_names():

@@ -109,6 +109,19 @@ def read(operation: Operation) -> Op:
     return _READERS[name](operation)
 
 
+def may_be(operation: Operation, kind: type[Op]) -> bool:
+    """Return False for an operation that is no op of a kind, as its name tells. To read one takes
+    long if it has a computation inside.
+    """
+    traits = _TRAITS.get(operation.name)
+    if not isinstance(traits, type) or traits.read.__func__ is not _OF_FIELDS:
+        return True  # what it is read as may be of another class
+    return issubclass(traits, kind)
+
+
+_OF_FIELDS = Op.read.__func__
+"""The reader of ops whose parameters are their fields, of the class that their name has."""
+
 _REASONS = {
     **dict.fromkeys(
         [

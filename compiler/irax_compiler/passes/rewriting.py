@@ -30,7 +30,7 @@ from irax_compiler import effects, mlir
 from irax_compiler.mlir import InsertionPoint, Operation, Value
 from irax_compiler.ops import shape
 from irax_compiler.ops.core import Op, UnsupportedOp, plain_name
-from irax_compiler.ops.registry import names_of, read
+from irax_compiler.ops.registry import may_be, names_of, read
 from irax_compiler.passes.core import nested
 from irax_compiler.sizes import InconclusiveDimensionOperation
 
@@ -106,6 +106,8 @@ def _name(subject: Subject) -> str | type[Op]:
 
 def read_as(kind: type[T], operation: Operation) -> T | None:
     """Return the op, if it is one of `kind` in a form that irax knows."""
+    if not may_be(operation, kind):
+        return None
     try:
         op = read(operation)
     except UnsupportedOp:
