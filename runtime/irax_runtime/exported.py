@@ -303,7 +303,12 @@ def described(name: str, arguments: Side, results: Side) -> str:
 def _bare(data: bytes, name: str, device: Device | str | None) -> Program:
     """A compiled module by itself: a function of arrays that returns a tuple of them."""
     there = devices(device)[0] if device is None or isinstance(device, str) else device
-    executable: Any = there.load(data)
+    try:
+        executable: Any = there.load(data)
+    except ValueError as error:
+        raise ValueError(
+            f"{name}: {error}; expected a file of irax compile, or of an exported function's save"
+        ) from None
     if executable.arguments is None or executable.results is None:
         raise ValueError(f"{name}: irax did not compile this module: it does not tell its types")
     numbers = {"tuple": [*range(len(executable.arguments))]}

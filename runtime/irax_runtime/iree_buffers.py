@@ -105,7 +105,8 @@ class IreeBuffer:
         if self.ref is None:
             raise RuntimeError(
                 f"{TensorType(self.dtype, self.shape)} was used after its memory had been given "
-                "up: it was deleted or donated to a call"
+                "up: it was deleted or donated to a call (donate_argnums), which takes its "
+                "memory; use the call's result, or give it a copy"
             )
 
     def is_ready(self) -> bool:

@@ -58,7 +58,9 @@ CALLS = {
     "assignment": lambda: X.__setitem__(0, 1.0),
     "creation": lambda: jnp.array({}),
     "lax": lambda: irax.lax.slice(X, [0], [9]),
+    "collective": lambda: irax.lax.psum(X, "nobody"),
     "random": lambda: irax.random.normal(7),
+    "key": lambda: irax.random.key("a"),
     "jit": lambda: irax.jit(broken)(X),
     "jit of a value": lambda: irax.jit(lambda x: x if x > 0 else -x)(1.0),
     "jit of no array": lambda: irax.jit(lambda x: x)("a"),
@@ -100,6 +102,45 @@ def test_only_frames_of_the_user_are_left(name):
     assert __file__ in files_of(error)
     assert not [f for f in files_of(error) if tracebacks.is_internal(f)]
     assert tracebacks.NOTE in error.__notes__
+
+
+WRONG_CALLS = {
+    "f(carry, row)": lambda: irax.lax.scan(lambda c: c, 0.0, X),
+    "body_fun(i, value)": lambda: irax.lax.fori_loop(0, 3, lambda c: c, 0.0),
+    "cond_fun(value)": lambda: irax.lax.while_loop(lambda: True, lambda c: c, 0.0),
+    "true_fun(*operands)": lambda: irax.lax.cond(True, lambda: 1, lambda x: x, 2.0),
+    "fn(a, b)": lambda: irax.lax.associative_scan(lambda a: a, X),
+    "a leaf of each tree": lambda: irax.tree.map(lambda a: a, [1], [2]),
+}
+
+
+@pytest.mark.parametrize("form", WRONG_CALLS)
+def test_a_note_says_how_functions_are_called(form):
+    with pytest.raises(TypeError, match=r"<lambda>\(\)") as caught:
+        WRONG_CALLS[form]()
+    assert any(form in note for note in caught.value.__notes__)
+
+
+NO_INTS = {
+    "roll: shift is 1.5; expected an int": lambda: jnp.roll(X, 1.5),
+    "split: indices_or_sections is [1.5]; expected ints": lambda: jnp.split(X, [1.5]),
+    "slice: start_indices is (0.5,); expected ints": lambda: irax.lax.slice(X, (0.5,), (2,)),
+    "nonzero: size is 'a'; expected an int": lambda: jnp.nonzero(X, size="a"),
+}
+
+
+@pytest.mark.parametrize("note", NO_INTS)
+def test_a_note_says_which_argument_is_no_int(note):
+    with pytest.raises(TypeError, match="cannot be interpreted as an integer") as caught:
+        NO_INTS[note]()
+    assert note in caught.value.__notes__
+
+
+def test_no_note_is_on_other_calls():
+    for wrong in (lambda: irax.lax.scan(), lambda: irax.jit(lambda x, y: x)(1)):
+        with pytest.raises(TypeError, match="missing") as caught:
+            wrong()
+        assert not any("calls" in note for note in caught.value.__notes__)
 
 
 def test_the_users_lines_are_there_in_order():

@@ -128,8 +128,10 @@ def test_other_arguments(file, args, kwargs, error, message):
 def test_other_files(file, tmp_path):
     with pytest.raises(FileNotFoundError):
         irax_runtime.load(tmp_path / "none.irax")
-    with pytest.raises(ValueError, match="not a compiled IREE module"):
-        irax_runtime.load(b"nonsense")
+    (tmp_path / "notes.txt").write_text("nonsense")
+    for other, name in ((b"nonsense", "the program"), (tmp_path / "notes.txt", "notes.txt")):
+        with pytest.raises(ValueError, match=rf"{name}: not a compiled IREE module.*irax compile"):
+            irax_runtime.load(other)
     with pytest.raises(ValueError, match=r"no program for .*; it has some for iree-cpu"):
         irax_runtime.load(file, Elsewhere())
     contents = archives.read(file.read_bytes(), "f")

@@ -478,5 +478,6 @@ def in_context(error: UnsupportedOp, operation: Operation) -> UnsupportedOp:
     """Return the error with the location of the operation added."""
     text = str(error)
     lines = [frame.place() for frame in locations.frames(operation.location)]
-    is_told = "at loc(" in text or any(line in text for line in lines)
-    return error if is_told else type(error)(f"{text} (at {operation.location})")
+    if "at loc(" in text or any(line in text for line in lines):
+        return error
+    return type(error)(f"{text} (at {lines[0] if lines else operation.location})")

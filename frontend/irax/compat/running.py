@@ -14,6 +14,7 @@ from typing import NoReturn
 from zipfile import is_zipfile
 
 from irax.compat.finder import install
+from irax.core.tracebacks import hide_frames, raised_by_irax
 
 _WITH_VALUE = "WX"
 """Options of Python's that a value follows."""
@@ -45,6 +46,8 @@ def run(arguments: Sequence[str], again: Sequence[str] = ("-m", "irax.compat")) 
         raise
     except BaseException as error:
         error.with_traceback(_of_program(error.__traceback__))
+        if raised_by_irax(error):  # by a function that is no boundary, too
+            hide_frames(error)
         sys.excepthook(type(error), error, error.__traceback__)
         raise SystemExit(_INTERRUPTED if isinstance(error, KeyboardInterrupt) else 1) from None
 

@@ -1,9 +1,12 @@
-"""The page of errors, docs/errors.md: the section that an exception is about."""
+"""Notes on exceptions: their sections of docs/errors.md, and how irax calls functions that it is
+given.
+"""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from types import FrameType
 
 from irax import errors
 
@@ -27,10 +30,55 @@ SECTIONS: Sequence[tuple[str, type[Exception], str]] = (
 """The heading of each section, as links have it, with a class of exceptions and a part of their
 messages; the first that fits."""
 
+CALLS = {
+    "scan": "lax.scan calls f(carry, row)",
+    "map": "lax.map calls f(row)",
+    "tree_map": "tree.map calls f with a leaf of each tree",
+    "fori_loop": "lax.fori_loop calls body_fun(i, value)",
+    "while_loop": "lax.while_loop calls cond_fun(value) and body_fun(value)",
+    "cond": "lax.cond calls true_fun(*operands) or false_fun(*operands)",
+    "switch": "lax.switch calls the branch with the operands: branch(*operands)",
+    "associative_scan": "lax.associative_scan calls fn(a, b)",
+    "reduce": "lax.reduce calls computation(a, b)",
+    "reduce_window": "lax.reduce_window calls computation(a, b)",
+    "apply_along_axis": "apply_along_axis calls func1d(slice, *args)",
+}
+"""The calls that irax's functions make of functions that they are given, by their names."""
 
-def note_on(error: BaseException) -> str | None:
-    """Return the line that leads from an exception of irax's to its section; None without one."""
+_OTHER_ARGUMENTS = re.compile(r"takes .*positional argument|missing \d+ required positional arg")
+_NO_INT = re.compile(r"'(\w+)' object cannot be interpreted as an integer")
+
+
+def notes_on(error: BaseException, called: Sequence[FrameType]) -> Iterator[str]:
+    """Yield the lines that say more of an exception of irax's: the section of the page of errors,
+    how a function that takes other arguments is called, and which argument is no int. `called` are
+    the frames of irax's functions that were running.
+    """
     for heading, kind, part in SECTIONS:
         if isinstance(error, kind) and re.search(re.escape(part), str(error)):
-            return f"Its cure, with an example: {PAGE}#{heading}"
-    return None
+            yield f"Its cure, with an example: {PAGE}#{heading}"
+            break
+    if isinstance(error, TypeError):
+        if _OTHER_ARGUMENTS.search(str(error)):
+            yield from _on_call(str(error), [frame.f_code.co_name for frame in called])
+        if no_int := _NO_INT.fullmatch(str(error)):
+            yield from _on_int(no_int[1], called)
+
+
+def _on_call(text: str, names: Sequence[str]) -> Iterator[str]:
+    name = next((n for n in names if n in CALLS), None)
+    if name is not None and not text.startswith(f"{name}()"):  # else it is what was called wrongly
+        yield CALLS[name]
+
+
+def _on_int(kind: str, called: Sequence[FrameType]) -> Iterator[str]:
+    """Yield the argument of a type, of the function that was called first."""
+    for frame in called:
+        code = frame.f_code
+        for name in code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]:
+            value = frame.f_locals.get(name)
+            values = value if isinstance(value, tuple | list) else [value]
+            if any(type(x).__name__ == kind for x in values):
+                what = "ints" if values is value else "an int"
+                yield f"{code.co_name}: {name} is {value!r}; expected {what}"
+                return

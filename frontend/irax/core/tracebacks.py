@@ -10,7 +10,7 @@ import contextlib
 import functools
 import sys
 from collections.abc import Callable, Iterator
-from types import TracebackType
+from types import FrameType, TracebackType
 from typing import Any, TypeVar
 
 from irax.config import config
@@ -68,7 +68,7 @@ def hide_frames(error: BaseException) -> None:
     """
     if error.__traceback__ is None:
         return
-    if _is_of_irax(error):
+    if raised_by_irax(error):
         _refer(error)
     for spelling in _spelling:
         for one in _chain(error):
@@ -94,23 +94,26 @@ def _spell(error: BaseException, spelling: Spelling) -> None:
     """Spell names in the message of an error that irax raised, unless its frames are hidden: then
     it is done already.
     """
-    if _is_of_irax(error):
+    if raised_by_irax(error):
         error.args = tuple(spelling(x) if type(x) is str else x for x in error.args)
 
 
-def _is_of_irax(error: BaseException) -> bool:
-    """True if irax raised an exception, and its frames are not hidden yet."""
+def raised_by_irax(error: BaseException) -> bool:
+    """Return True if irax raised an exception, and its frames are not hidden yet."""
     frames = list(_frames(error.__traceback__))
     return bool(frames) and is_internal(frames[-1].tb_frame.f_code.co_filename)
 
 
 def _refer(error: BaseException) -> None:
-    """Note the section of the page of errors that an exception is about."""
+    """Add the notes of the page of errors to an exception."""
     from irax.core import error_page  # an error is rare
 
-    note = error_page.note_on(error)
-    if note is not None and note not in getattr(error, "__notes__", ()):
-        error.add_note(note)
+    called: list[FrameType] = []  # irax's functions that the user's last line called
+    for t in _frames(error.__traceback__):
+        called = [*called, t.tb_frame] if _is_hidden(t) else []
+    for note in error_page.notes_on(error, called):
+        if note not in getattr(error, "__notes__", ()):
+            error.add_note(note)
 
 
 def _mode() -> str:

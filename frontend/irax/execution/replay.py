@@ -26,7 +26,7 @@ from irax.core.dispatch import runs_at_once
 from irax.core.dtypes.strictness import library
 from irax.core.interpreters.replay import Replay
 from irax.core.key_arrays import KeyArray
-from irax.core.tracebacks import hide_frames
+from irax.core.tracebacks import api_boundary, hide_frames
 from irax.core.tracing import Input, Traced, concrete_array, trace_function
 from irax.core.trees import array_trees
 from irax_compiler import api, mlir, straight
@@ -118,7 +118,12 @@ def replay_functions(package: str, also: Collection[str] = (), but: Collection[s
     namespace = vars(sys.modules[package])
     for name, value in list(namespace.items()):
         if not name.startswith("_"):
-            namespace[name] = public(value, package, also, library if name in but else replayed)
+            namespace[name] = public(value, package, also, _entered if name in but else replayed)
+
+
+def _entered(function: _Function) -> _Function:
+    """Return a library function that is not replayed; its errors show the user's lines alone."""
+    return api_boundary(library(function))
 
 
 def public(

@@ -85,6 +85,7 @@ def load(file: File, *args: Any, **kwargs: Any) -> Any:
     Raises:
         OSError: there is no such file.
         TypeError: `file` is not a path or a file.
+        ValueError, EOFError: it is damaged, or has no arrays.
 
     >>> import io
     >>> file = io.BytesIO()
@@ -93,7 +94,10 @@ def load(file: File, *args: Any, **kwargs: Any) -> Any:
     >>> irax.numpy.load(file)
     Array([0, 1, 2], dtype=int32)
     """
-    found = np.load(file, *args, **kwargs)
+    try:
+        found = np.load(file, *args, **kwargs)
+    except (ValueError, EOFError) as error:
+        raise type(error)(f"load: {file}: {error}") from None
     if not isinstance(found, np.ndarray):
         return found
     if found.dtype == np.dtype("V2"):  # what the format says of bfloat16

@@ -67,6 +67,8 @@ def arange(
         numbers.insert(0, 0)
     if any(map(is_symbolic, numbers)):
         return placed("arange", _symbolic_arange(numbers, dtype), device, out_sharding)
+    if len(numbers) > 2 and numbers[2] == 0:
+        raise ZeroDivisionError(f"arange: step must not be 0, got arange{tuple(numbers)}")
     return placed("arange", _arange(numbers, dtype), device, out_sharding)
 
 

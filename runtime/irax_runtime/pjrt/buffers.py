@@ -95,7 +95,8 @@ class PjrtBuffer:
         if self.pointer is None:
             raise RuntimeError(
                 f"an array of type {TensorType(self.dtype, self.shape)} on {self.device!r} was "
-                "used after its memory had been given up: it was deleted or donated to a call"
+                "used after its memory had been given up: it was deleted or donated to a call "
+                "(donate_argnums), which takes its memory; use the call's result, or give it a copy"
             )
         return self.pointer
 

@@ -248,8 +248,8 @@ class ReverseRuled(RuledOp):
         self, transform: Differentiation, primals: Sequence[Value], tangents: Sequence[Tangent]
     ) -> tuple[Sequence[Value], Sequence[Tangent]]:
         raise NoForwardMode(
-            f"{self.name}: @{self.function} has a rule for reverse mode (custom_vjp), and so no "
-            "forward mode: differentiate it in reverse, or give it a rule by custom_jvp"
+            f"{self.function.removesuffix('.primal')} has a rule for reverse mode (custom_vjp), "
+            "and so no forward mode: differentiate it in reverse, or give it a rule by custom_jvp"
         )
 
     def linearize(

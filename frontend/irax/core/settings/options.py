@@ -441,8 +441,12 @@ def _missing_option(name: str) -> AttributeError:
     reason = xla_options.ABSENT.get(name)
     if reason:
         return AttributeError(f"irax has no option {name!r}, which JAX has: {reason}", name=name)
+    import difflib  # an error is rare
+
+    near = difflib.get_close_matches(name, [*_OPTIONS, *_SYNONYMS], n=1)
+    meant = f"; did you mean {near[0]!r}?" if near else ";"
     known = ", ".join(_OPTIONS)
-    return AttributeError(f"irax has no option {name!r}; its options are {known}", name=name)
+    return AttributeError(f"irax has no option {name!r}{meant} its options are {known}", name=name)
 
 
 def _refuse(name: str) -> property:
