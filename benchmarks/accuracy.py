@@ -61,7 +61,7 @@ compiled.
 - No error is counted below 4096 times the smallest normal number: compiled programs take subnormal
   numbers as 0.
 - `wrong` stands for infinities and nans where there is a number, and errors above 10,000 units.
-- A cell is empty where a library has no such function, or Vulkan does not run it (`cbrt`, `sinc`).
+- A cell is empty where a library has no such function, or Vulkan does not run it (`sinc`).
 - JAX has no numbers for `expi` and `exp1`: 0.10.2 did not come to an end at places of this table.
 - [The other table](derivative-accuracy.md) has second derivatives, and errors divided by the
   condition.
