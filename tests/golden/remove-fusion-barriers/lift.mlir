@@ -43,3 +43,17 @@ util.func public @branch(%x: tensor<4xf32>, %y: tensor<4xf32>, %p: i1) -> (tenso
 // CHECK-NEXT:      [[A:%\w+]] = flow.dispatch @after_0::@after_0([[X]]) : (tensor<4xf32>) -> [[X]]
 // CHECK-NEXT:      scf.yield [[A]], [[Y]]
 // CHECK:         util.return [[R]]#0, [[Y]]
+
+// IREE has made a select of a branch before: it is one again.
+util.func public @select(%x: tensor<4xf32>, %y: tensor<4xf32>, %p: i1, %i: index, %j: index) -> (tensor<4xf32>, index) {
+  %0 = arith.select %p, %x, %y : tensor<4xf32>
+  %1 = arith.select %p, %i, %j : index
+  util.return %0, %1 : tensor<4xf32>, index
+}
+// CHECK-LABEL: util.func public @select(
+// CHECK-SAME:    [[X:%\w+]]: tensor<4xf32>, [[Y:%\w+]]: tensor<4xf32>, [[P:%\w+]]: i1
+// CHECK-NEXT:    scf.if [[P]] -> (tensor<4xf32>)
+// CHECK-NEXT:      [[A:%\w+]] = flow.dispatch @after_0::@after_0([[X]]) : (tensor<4xf32>) -> [[X]]
+// CHECK-NEXT:      scf.yield [[A]]
+// CHECK:           scf.yield [[Y]]
+// CHECK:         arith.select [[P]], {{.*}} : index

@@ -6,11 +6,12 @@ from typing import ClassVar
 
 from irax_compiler import mlir
 from irax_compiler.mlir import InsertionPoint, Module, Operation, Value
-from irax_compiler.passes.core import Pass, enclosing, nested, register_pass
+from irax_compiler.passes.core import Pass, enclosing, nested, outside_kernels, register_pass
 from irax_compiler.passes.host.annotate import is_for_all_sizes
+from irax_compiler.passes.kernels.code.loops import choose
 from irax_compiler.passes.repairs.flow.copies import after
 
-_BARRIER, _IF = "util.optimization_barrier", "scf.if"
+_BARRIER, _IF, _SELECT = "util.optimization_barrier", "scf.if", "arith.select"
 
 
 @register_pass
@@ -38,8 +39,20 @@ class RemoveFusionBarriers(Pass):
                 for result, operand in held:
                     result.replace_all_uses_with(operand)
                 operation.erase()
+        for select in [o for o in outside_kernels(module) if o.name == _SELECT]:
+            if isinstance(select.results[0].type, mlir.RankedTensorType):
+                _make_branch(select)
         for branch in [o for o in nested(module.operation) if o.name == _IF]:
             _keep_branch(branch)
+
+
+def _make_branch(select: Operation) -> None:
+    """Make a branch of a select of arrays, which IREE has made of one."""
+    condition, *values = select.operands
+    with InsertionPoint(select), select.location:
+        (chosen,) = choose(condition, [lambda x=x: [x] for x in values], [values[0].type])
+    select.results[0].replace_all_uses_with(chosen)
+    select.erase()
 
 
 def _keep_branch(branch: Operation) -> None:
