@@ -114,6 +114,31 @@ def test_booleans():
     np.testing.assert_array_equal(found, np.roll(x, 1, 0) & ~np.pad(x, 1)[2:, :-2])
 
 
+def _wave(np_: Any, psi: Any, potential: Any) -> Any:
+    near = np_.roll(psi, 1, 0) + np_.roll(psi, -1, 1) - 4 * psi
+    padded = np_.pad(psi * potential, 1)
+    return near * 1j + padded[2:, 1:-1] - padded[1:-1, :-2].real
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("shape", [(70, 83), (3000, 3), (400, 17)])
+def test_complex_numbers(shape: tuple[int, ...]):
+    generator = np.random.default_rng(0)
+    psi, potential = generator.integers(-9, 9, (2, *shape)).astype(np.float32)
+    psi = psi + 1j * potential[::-1]
+    found = irax.jit(lambda *arrays: _wave(jnp, *arrays))(psi, potential)
+    assert found.dtype == np.complex64
+    np.testing.assert_array_equal(found, _wave(np, psi, potential))
+
+
+def test_a_step_of_complex_numbers_is_one_kernel():
+    def step(psi: Any, potential: Any) -> Any:
+        return psi + 1j * jnp.roll(psi, 1, 0) + jnp.roll(psi, 1, 1) * potential
+
+    arrays = jnp.ones((100, 120), jnp.complex64), jnp.ones((100, 120), jnp.complex64)
+    assert _dispatches(step, *arrays) == ["piecewise"]
+
+
 def _dispatches(f: Callable[..., Any], *arguments: Any) -> list[str]:
     ir = irax.make_ir(f)(*arguments)
     lowered = api.lower(ir.module, ir.func, "iree-cpu")

@@ -11,7 +11,7 @@ from irax_compiler.mlir import Operation, Value, dtype_of
 from irax_compiler.ops import registers
 from irax_compiler.ops.complex_registers import Parts
 from irax_compiler.ops.registry import traits_of
-from irax_compiler.passes.kernels.code.shuffles import picked, shuffled
+from irax_compiler.passes.kernels.code.shuffles import joined, picked, shuffled
 
 Register = Value | Parts
 
@@ -60,6 +60,8 @@ def separated(x: Value) -> Parts:
 def interleaved(x: Parts, lanes: int) -> Value:
     """Return the vector that memory holds for parts."""
     real, imag = (registers.spread(part, lanes) for part in x)
+    if lanes == 1:
+        return joined([real, imag])
     return shuffled(real, imag, np.arange(2 * lanes).reshape(2, lanes).T.reshape(-1))
 
 

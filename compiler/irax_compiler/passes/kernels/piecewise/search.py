@@ -14,7 +14,6 @@ from irax_compiler.ops.indexing.dynamic_slices import DynamicUpdateSlice
 from irax_compiler.ops.registry import traits_of
 from irax_compiler.passes.core import in_order, nested, reached, users_in
 from irax_compiler.passes.kernels.elementwise.clusters import MANY, Cluster
-from irax_compiler.passes.kernels.elementwise.complex_numbers import is_complex
 from irax_compiler.passes.kernels.elementwise.pieces import Piece
 from irax_compiler.passes.kernels.elementwise.seeds import is_on_registers
 from irax_compiler.passes.kernels.growth import is_there, sources_of
@@ -172,11 +171,9 @@ def is_computed(operation: Operation) -> bool:
     """True for an operation on vectors of numbers, unless it is the epilogue of a product or of a
     reduction.
     """
-    if not is_on_registers(operation):
+    if not is_on_registers(operation) or prod(shape_of(operation.results[0])) == 1:
         return False
-    values = [*operation.operands, operation.results[0]]
-    is_one = not any(map(is_complex, values)) and prod(shape_of(operation.results[0])) > 1
-    return is_one and not any(traits_of(o).reduces for o in sources_of(operation.operands))
+    return not any(traits_of(o).reduces for o in sources_of(operation.operands))
 
 
 def _needs(x: Value, given: Sequence[Value]) -> bool:
