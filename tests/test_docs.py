@@ -33,7 +33,7 @@ TUTORIAL = DOCS / "tutorials" / "several-devices.md"
 """It chooses how many devices there are, which a process can do once."""
 HOSTS = DOCS / "tutorials" / "several-hosts.md"
 """It joins a job before it uses devices, and runs in several processes as in one."""
-EXTENDING = [DOCS / "how-to" / f"{name}.md" for name in ("op", "pass", "target")]
+EXTENDING = [DOCS / "how-to" / f"{name}.md" for name in ("op", "pass", "kernel", "target")]
 """Their examples register ops, passes and targets, which other tests would find."""
 ARCHITECTURE = [
     DOCS.parent / "CONTRIBUTING.md",
