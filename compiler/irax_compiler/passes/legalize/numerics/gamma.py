@@ -109,6 +109,7 @@ _BERNOULLI = [
 _ROOT = 1.4616321449683622
 _ROOT_REST = 9.549995429965697e-17
 """The root of digamma is the sum of both."""
+_SLOPE_AT_ROOT = 0.9676722454476212
 
 
 def _is_single(x: Number) -> bool:
@@ -184,8 +185,10 @@ def _digamma(x: Number) -> Number:
         top, bottom = where(more, top * rest + bottom, top), where(more, bottom * rest, bottom)
     place = near - function(elementwise.floor, near) + 1.0
     root = float(np.float32(_ROOT)) if single else _ROOT
-    from_root = (place - root) - (_ROOT - root + _ROOT_REST)
-    series = from_root * polynomial(place * 2.0 - 3.0, _DIGAMMA_SINGLE if single else _DIGAMMA)
+    # Not (x - root) less its rounding error: compilers subtract the two at once.
+    at_root = -(_ROOT - root + _ROOT_REST) * _SLOPE_AT_ROOT
+    series = polynomial(place * 2.0 - 3.0, _DIGAMMA_SINGLE if single else _DIGAMMA)
+    series = (place - root) * series + at_root
     far = where(large, v, float(start))
     inverse, count = 1.0 / far, 5 if single else 9
     terms = [0.0, *(float(-b / (2 * k)) for k, b in enumerate(_BERNOULLI[:count], 1))]
