@@ -6,11 +6,12 @@ compare.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Mapping
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from typing import Any
 
 from irax_compiler import mlir
 from irax_compiler.mlir import Operation, Value
+from irax_compiler.passes.kernels.views import View
 
 Description = tuple[Hashable, ...]
 
@@ -59,3 +60,28 @@ def _value(x: Value, known: Mapping[Value, Hashable]) -> Hashable:
     if element is None:
         raise Unknown
     return x.type, element.tobytes()
+
+
+def described_cluster(
+    members: Sequence[Operation],
+    views: Mapping[Value, View],
+    arrays: Sequence[Value],
+    given: Iterable[Value],
+    overwritten: Mapping[Value, Value],
+    *made: Value,
+) -> Hashable | None:
+    """Return a description of operations that read views of arrays, and of the results that are
+    given, some in the memory of an array; None if they read something else.
+
+    `made` are values that a kernel has without reading them.
+    """
+    places = {x: i for i, x in enumerate(arrays)}
+    known: dict[Value, Hashable] = {x: view.described(x, places) for x, view in views.items()}
+    known |= {x: x.type for x in made}
+    try:
+        operations = described(members, known)
+    except Unknown:
+        return None
+    numbers = {x: i for i, x in enumerate([*made, *(o.results[0] for o in members)])}
+    in_place = tuple((numbers[x], places[y]) for x, y in overwritten.items())
+    return operations, tuple(known.values()), tuple(numbers[x] for x in given), in_place

@@ -10,8 +10,10 @@ from typing import Any
 
 from irax_compiler import mlir
 from irax_compiler.mlir import Block, Operation, Value
+from irax_compiler.ops import registers
+from irax_compiler.ops.elementwise_map import Map
 from irax_compiler.ops.registry import traits_of
-from irax_compiler.passes.core import in_order, runs_blocks, users_in, walk
+from irax_compiler.passes.core import in_order, nested, runs_blocks, users_in, walk
 
 FAR = 128
 """The most operations that are looked at for a cluster."""
@@ -36,6 +38,15 @@ def running_blocks(function: Operation) -> list[Block]:
 def sources_of(values: Iterable[Value]) -> list[Operation]:
     """Return the operations that make values, those of arguments excepted."""
     return [source for source in map(mlir.definition, values) if source is not None]
+
+
+def is_on_vectors(operation: Operation) -> bool:
+    """True for an elementwise operation on numbers that are not complex, or a map of such: kernels
+    compute vectors of its results.
+    """
+    inner = (o for o in nested(operation) if not o.name.endswith(".return"))
+    is_one = registers.is_known(operation) or operation.name == Map.name
+    return is_one and all(map(registers.is_known, inner))
 
 
 def is_there(x: Value, place: Operation) -> bool:

@@ -17,14 +17,13 @@ from irax_compiler import mlir
 from irax_compiler.mlir import Operation, Type, Value, dtype_of, shape_of
 from irax_compiler.ops import registers
 from irax_compiler.ops.registers import Registers, emit, index
-from irax_compiler.passes.core import nested
-from irax_compiler.passes.host.donated import is_donated
+from irax_compiler.passes.host.donated import in_memory_of, is_donated
 from irax_compiler.passes.kernels import executables
 from irax_compiler.passes.kernels.code.loops import for_loop
 from irax_compiler.passes.kernels.code.memory import read, write
 from irax_compiler.passes.kernels.code.places import split
-from irax_compiler.passes.kernels.descriptions import Unknown, described
-from irax_compiler.passes.kernels.growth import Growth
+from irax_compiler.passes.kernels.descriptions import described_cluster
+from irax_compiler.passes.kernels.growth import Growth, is_on_vectors
 from irax_compiler.passes.kernels.kernel import ARRAYS, VECTOR
 from irax_compiler.passes.kernels.loops.memory import (
     bound,
@@ -89,20 +88,9 @@ class Epilogue:
     @cached_property
     def description(self) -> Hashable | None:
         """The facts that its code follows from; None if they are not known."""
-        arrays = {x: i for i, x in enumerate(self.arrays)}
-        known: dict[Value, Hashable] = {
-            x: view.described(x, arrays) for x, view in self.views.items()
-        }
-        known[self.product] = self.product.type
-        try:
-            members = described(self.members, known)
-        except Unknown:
-            return None
-        results = [self.product, *(o.results[0] for o in self.members)]
-        numbers = {x: i for i, x in enumerate(results)}
-        given = tuple(numbers[x] for x in self.given)
-        overwritten = tuple((numbers[x], arrays[y]) for x, y in self.overwritten.items())
-        return members, tuple(known.values()), given, overwritten
+        return described_cluster(
+            self.members, self.views, self.arrays, self.given, self.overwritten, self.product
+        )
 
     def memories(self, bindings: Sequence[Value]) -> dict[Value, Value]:
         """Build the memory of the arrays that are read, and of the values that are given."""
@@ -194,12 +182,9 @@ class _Growth(Growth):
 
     def precedes(self, operation: Operation) -> bool:
         """True for an elementwise operation on arrays of the product's shape."""
-        is_elementwise = registers.is_known(operation) or operation.name == "stablehlo.map"
-        if not is_elementwise or not self.domain.is_whole(operation.results[0]):
-            return False
-        inner = [o for o in nested(operation) if not o.name.endswith(".return")]
         return (
-            all(map(registers.is_known, inner))
+            is_on_vectors(operation)
+            and self.domain.is_whole(operation.results[0])
             and all(map(is_plain, (*operation.results, *operation.operands)))
             and all(self.is_inside(x) or self._view(x) for x in operation.operands)
         )
@@ -234,18 +219,15 @@ class _Growth(Growth):
         """Return a donated array for each given value that can be in its memory, because nothing
         reads the array later. A factor is read for other lines of the product.
         """
-        found: dict[Value, Value] = {}
-        for array in arrays:
+
+        def is_given_up(array: Value) -> bool:
             if not is_donated(array) or array.type != bound_type(array) or array in self.factors:
-                continue
+                return False
             users = (o for o in self.users(array) if not self.is_member(o))
-            if not all(o.is_before_in_block(place) for o in users):
-                continue
-            for x in given:
-                if x != self.product and x not in found and x.type == array.type:
-                    found[x] = array
-                    break
-        return found
+            return all(o.is_before_in_block(place) for o in users)
+
+        results = [x for x in given if x != self.product]
+        return in_memory_of(filter(is_given_up, arrays), results)
 
     def _view(self, x: Value) -> View | None:
         """Return the view of an array; None if its elements are no neighbours along a line, and

@@ -7,7 +7,6 @@ from math import prod
 
 from irax_compiler import mlir
 from irax_compiler.mlir import Operation, Value, shape_of
-from irax_compiler.ops import registers
 from irax_compiler.ops.barrier import barrier
 from irax_compiler.ops.conversion import Convert
 from irax_compiler.ops.elementwise_map import Map
@@ -15,12 +14,11 @@ from irax_compiler.ops.parts import has_parts
 from irax_compiler.ops.registry import traits_of
 from irax_compiler.ops.shape import Reshape
 from irax_compiler.ops.size_code import usual
-from irax_compiler.passes.core import nested
 from irax_compiler.passes.kernels.elementwise import complex_numbers
 from irax_compiler.passes.kernels.elementwise.clusters import MANY
 from irax_compiler.passes.kernels.elementwise.complex_numbers import is_complex
 from irax_compiler.passes.kernels.executables import SIZED_DISPATCH
-from irax_compiler.passes.kernels.growth import sources_of
+from irax_compiler.passes.kernels.growth import is_on_vectors, sources_of
 from irax_compiler.passes.kernels.loops.memory import is_plain
 
 
@@ -38,17 +36,12 @@ def is_on_registers(operation: Operation) -> bool:
     if len(operation.results) != 1 or not len(operation.operands):
         return False
     values = [*operation.operands, operation.results[0]]
-    if any(map(is_complex, values)):
-        is_one = complex_numbers.is_known(operation)
-    else:
-        is_one = registers.is_known(operation) or operation.name == Map.name
-    if not is_one:  # it may have no shape, such as a token
+    is_one = complex_numbers.is_known if any(map(is_complex, values)) else is_on_vectors
+    if not is_one(operation):  # it may have no shape, such as a token
         return False
     extents = shape_of(operation.results[0])
-    inner = [o for o in nested(operation) if not o.name.endswith(".return")]
     return (
-        all(map(registers.is_known, inner))
-        and all(shape_of(x) in ((), extents) for x in operation.operands)
+        all(shape_of(x) in ((), extents) for x in operation.operands)
         and all(map(_has_numbers, values))
         and mlir.splat(operation.results[0]) is None
     )

@@ -8,10 +8,9 @@ from math import prod
 
 from irax_compiler import mlir
 from irax_compiler.mlir import Operation, Value, shape_of
-from irax_compiler.ops import registers, shape
+from irax_compiler.ops import shape
 from irax_compiler.ops.reductions.reduce import Reduce
-from irax_compiler.passes.core import nested
-from irax_compiler.passes.kernels.growth import FAR, Growth
+from irax_compiler.passes.kernels.growth import FAR, Growth, is_on_vectors
 from irax_compiler.passes.kernels.kernel import ARRAYS
 from irax_compiler.passes.kernels.loops.memory import is_plain
 from irax_compiler.passes.kernels.reductions.domains import Domain
@@ -193,10 +192,9 @@ class _Growth(Growth):
 
     def _is_elementwise(self, operation: Operation) -> bool:
         """True for an operation on numbers and on values of the shape of its result."""
-        extents, name = shape_of(operation.results[0]), operation.name
+        extents = shape_of(operation.results[0])
         return (
-            (registers.is_known(operation) or name == "stablehlo.map")
-            and all(map(registers.is_known, _inner(operation)))
+            is_on_vectors(operation)
             and all(shape_of(x) in ((), extents) for x in operation.operands)
             and all(x in self.members or self._is_readable(x) for x in operation.operands)
         )
@@ -241,7 +239,3 @@ class _Growth(Growth):
                     return None
                 found[x] = view
         return found
-
-
-def _inner(operation: Operation) -> list[Operation]:
-    return [o for o in nested(operation) if not o.name.endswith(".return")]

@@ -26,7 +26,7 @@ from irax_compiler.passes.kernels import executables
 from irax_compiler.passes.kernels.code.loops import for_each
 from irax_compiler.passes.kernels.code.memory import read, write
 from irax_compiler.passes.kernels.code.places import least, numbers, plus, times
-from irax_compiler.passes.kernels.descriptions import Unknown, described
+from irax_compiler.passes.kernels.descriptions import described_cluster
 from irax_compiler.passes.kernels.division import Division, equal_parts
 from irax_compiler.passes.kernels.kernel import SHARE, VECTOR, Kernel
 from irax_compiler.passes.kernels.loops.memory import bound_type, held_dtype
@@ -120,18 +120,11 @@ class ReductionKernel(Kernel):
 
     @property
     def description(self) -> Hashable | None:
-        arrays = {x: i for i, x in enumerate(self.arrays)}
         cluster = self.cluster
-        known = {x: view.described(x, arrays) for x, view in cluster.views.items()}
-        try:
-            members = described(cluster.members, known)
-        except Unknown:
-            return None
-        numbers = {o.results[0]: i for i, o in enumerate(cluster.members)}
-        given = tuple(numbers[x] for x in cluster.given)
-        overwritten = tuple((numbers[x], arrays[y]) for x, y in self.overwritten.items())
-        reads = tuple(known.values())
-        return type(self), self.shares, self.domain, members, reads, given, overwritten
+        found = described_cluster(
+            cluster.members, cluster.views, self.arrays, cluster.given, self.overwritten
+        )
+        return None if found is None else (type(self), self.shares, self.domain, found)
 
     @property
     def division(self) -> Division | None:
