@@ -12,6 +12,7 @@ import importlib
 import inspect
 import itertools
 import pkgutil
+import re
 import sys
 import types
 import warnings
@@ -56,7 +57,7 @@ IGNORED = ("self", "cls", "args", "kwargs")
 REASONS = {
     "it is of JAX's own tracing: irax traces to StableHLO": (
         *("jax.core.ShapedArray", "jax.core.AbstractValue", "jax.core.Trace", "jax.core.Tracer"),
-        *("jax.ref.AbstractRef", "jax.extend.core.AbstractToken", "jax.extend.core.Token"),
+        *("jax.ref.AbstractRef", "jax.extend.core.AbstractToken"),
         *("jax.extend.core.DebugInfo", "jax.extend.core.Primitive", "jax.extend.linear_util"),
         *("jax.extend.core.set_current_trace", "jax.extend.core.take_current_trace"),
         *("jax.extend.core.primitives", "jax.extend.source_info_util", "jax.experimental.hijax"),
@@ -202,7 +203,7 @@ def members(theirs: type, ours: Any) -> Iterator[tuple[str, str]]:
     for name in sorted(named.difference(*map(dir, BUILTINS))):
         if name.startswith("_"):
             continue
-        if not hasattr(ours, name) and f"self.{name}" not in text:
+        if not hasattr(ours, name) and not re.search(rf"\bself\.{name}\b", text):
             yield "member", name
         elif callable(member := getattr(theirs, name, None)) and isinstance(ours, type):
             for parameter in lacking(member, getattr(ours, name, None)):

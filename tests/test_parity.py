@@ -22,7 +22,7 @@ def test_rows_tell_what_a_function_lacks():
 
 def test_rows_tell_what_a_class_lacks():
     class Theirs:
-        shown = hidden = 1
+        shown = hidden = show = 1
 
         def method(self, x, y):
             raise NotImplementedError
@@ -35,7 +35,7 @@ def test_rows_tell_what_a_class_lacks():
             raise NotImplementedError
 
     found = list(parity.members(Theirs, Ours))
-    assert found == [("member", "hidden"), ("parameter", "method: y")]
+    assert found == [("member", "hidden"), ("parameter", "method: y"), ("member", "show")]
 
 
 def test_all_that_is_lacking_has_a_reason(tmp_path):
