@@ -1,5 +1,7 @@
 """Folds and scatters by functions of the user's, and cumulative folds: against NumPy and loops."""
 
+import itertools
+
 import numpy as np
 import pytest
 
@@ -133,6 +135,24 @@ def test_cumulative(function):
         np.testing.assert_allclose(found, expected, rtol=1e-5)
     for way in ways[::3]:
         check_grads(lambda x, way=way: function(x, *way) ** 2, (jnp.asarray(X),), 2, rtol=0.05)
+
+
+OF_COMPLEX = {
+    lax.cummax: lambda x, y: max(x, y, key=lambda z: (z.real, z.imag)),
+    lax.cummin: lambda x, y: min(x, y, key=lambda z: (z.real, z.imag)),
+    lax.cumlogsumexp: lambda x, y: np.log(np.exp(x) + np.exp(y)),
+}
+
+
+@pytest.mark.parametrize("function", OF_COMPLEX, ids=lambda f: f.__name__)
+def test_cumulative_of_complex_numbers(function):
+    x = np.array([1 + 2j, 1 + 1j, 0 + 3j, 2 - 1j, 2 + 3j], np.complex64)
+    for reverse in (False, True):
+        (found,) = both(lambda x, reverse=reverse: function(x, 0, reverse), x)
+        expected = list(itertools.accumulate(x[::-1] if reverse else x, OF_COMPLEX[function]))
+        np.testing.assert_allclose(found[::-1] if reverse else found, expected, rtol=1e-5)
+    distinct = jnp.asarray(x + 0.1 * np.arange(5, dtype=np.float32))  # in their real parts
+    check_grads(lambda x: function(x).sum(), (distinct,), 1, rtol=0.05)
 
 
 def test_cumulative_at_infinities_and_zeros():

@@ -141,6 +141,7 @@ def test_random_numbers_in_a_range() -> None:
 def test_tokens_and_sinks() -> None:
     token = lax.after_all(lax.create_token(), lax.create_token())
     assert token == lax.create_token()
+    assert isinstance(irax.jit(lambda t: t)(token), irax.extend.core.Token)
     assert lax.dce_sink(jnp.ones(2)) is None
     with pytest.raises(TypeError, match="create_token"):
         lax.after_all(1)

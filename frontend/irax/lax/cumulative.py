@@ -11,7 +11,11 @@ from irax.core.array import Array
 from irax.core.dispatch import bind, shortcut
 from irax.core.dtypes.operands import Kinds, check_dtype, kinds_text
 from irax.lax.arguments import array_of, canonical_axis, documented
-from irax.lax.elementwise import FLOAT, NUMBER, ORDERED
+from irax.lax.associative import associative_scan
+from irax.lax.elementwise import ANY, INEXACT, NUMBER
+from irax.lax.elementwise import max as max_
+from irax.lax.elementwise import min as min_
+from irax.lax.log_sums import log_add_exp_complex
 from irax.lax.reductions import neutral
 from irax.lax.signatures import Cumulative
 from irax.typing import ArrayLike
@@ -38,6 +42,8 @@ def _so_far(
     axis = canonical_axis(what, axis, x.ndim)
     if 0 in x.shape:
         return x
+    if x.dtype.kind == "c" and combiner in _OF_COMPLEX:  # no window of which they are the extremes
+        return associative_scan(_OF_COMPLEX[combiner], x, reverse, axis)
 
     def formula(x: Array) -> Array:
         return _windowed(x, cumulative.Run(axis, reverse), combiner)
@@ -85,31 +91,37 @@ cumsum: Cumulative = _function(
 )
 cumprod: Cumulative = _function("cumprod", "multiply", NUMBER, "The product so far, along an axis.")
 cummax: Cumulative = _function(
-    "cummax", "maximum", ORDERED, "The largest element so far, along an axis."
+    "cummax",
+    "maximum",
+    ANY,
+    "The largest element so far, along an axis; complex numbers are in order of their real parts.",
 )
 cummin: Cumulative = _function(
-    "cummin", "minimum", ORDERED, "The smallest element so far, along an axis."
+    "cummin",
+    "minimum",
+    ANY,
+    "The smallest element so far, along an axis; complex numbers are in order of their real parts.",
 )
 
 
 def cumlogsumexp(operand: ArrayLike, axis: int = 0, reverse: bool = False) -> Array:
     """log(sum(exp(x))) of the elements so far, along an axis; of those that follow, with `reverse`.
 
-    It overflows only where the result does.
+    It overflows only where the result does. Imaginary parts are between -pi and pi.
 
     Args:
-        operand: an array of floats.
+        operand: an array of floats or complex numbers.
         axis: the axis, an int.
         reverse: True to begin at the end.
 
     Raises:
-        TypeError: an operand that is not of floats.
+        TypeError: an operand that is not of floats or complex numbers.
         ValueError: there is no such axis.
 
     >>> irax.lax.cumlogsumexp(irax.numpy.zeros(2)).round(3)
     Array([0.   , 0.693], dtype=float32)
     """
-    return _so_far("lax.cumlogsumexp", operand, axis, reverse, FLOAT, _log_sum_exp)
+    return _so_far("lax.cumlogsumexp", operand, axis, reverse, INEXACT, _log_sum_exp)
 
 
 def _log_sum_exp(dtype: np.dtype) -> Computation:
@@ -125,3 +137,10 @@ def _log_sum_exp(dtype: np.dtype) -> Computation:
         return [elementwise.add(large, rest)]
 
     return Computation.build([dtype, dtype], body)
+
+
+_OF_COMPLEX: dict[Any, Callable[[Any, Any], Array]] = {
+    "maximum": max_,
+    "minimum": min_,
+    _log_sum_exp: log_add_exp_complex,
+}

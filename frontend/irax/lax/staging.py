@@ -76,6 +76,9 @@ class Token:
     It is a pytree without arrays, which functions take, return and carry.
     """
 
+    def block_until_ready(self) -> None:
+        """Return at once: a token waits for nothing."""
+
 
 def create_token(_: Any = None) -> Token:
     """Return a token that waits for nothing.

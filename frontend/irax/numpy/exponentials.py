@@ -8,20 +8,19 @@ import numpy as np
 
 from irax import lax
 from irax.core.array import Array
-from irax.core.dispatch import bind
 from irax.core.dtypes.promotion import elementwise_shortcut
-from irax.numpy.complex_parts import by_parts, imag, real
+from irax.lax.log_sums import log_add_exp_complex
+from irax.numpy.complex_parts import by_parts
 from irax.numpy.lengths import length
 from irax.numpy.logic import (
     equal,
-    greater,
     greater_equal,
     isfinite,
     logical_and,
     logical_not,
     where,
 )
-from irax.numpy.rounding import floor
+from irax.numpy.manipulation import broadcast_arrays
 from irax.numpy.signatures import Unary
 from irax.numpy.tables import (
     elementwise,
@@ -91,33 +90,21 @@ def logaddexp(x1: ArrayLike, x2: ArrayLike, /) -> Array:
     Array(1000.6932, dtype=float32, weak_type=True)
     """
     x, y = floats("logaddexp", x1, x2)
+    is_weak = x.weak_type and y.weak_type
     if x.dtype.kind == "c":
-        return _logaddexp_complex(x, y)
+        return log_add_exp_complex(*broadcast_arrays(x, y)).with_weak_type(is_weak)
     return elementwise_shortcut("logaddexp", x, y, formula=_logaddexp_real)
 
 
 def _logaddexp_real(x: Array, y: Array) -> Array:
-    ahead = greater_equal(x, y)
-    return _log_of_sum(where(ahead, x, y), where(ahead, y, x))
-
-
-def _log_of_sum(large: Array, small: Array) -> Array:
-    """Return the logarithm by one formula wherever it can be, so that all derivatives are right
-    where the numbers are equal.
+    """Compute it by one formula wherever it can be, so that all derivatives are right where the
+    numbers are equal.
     """
+    ahead = greater_equal(x, y)
+    large, small = where(ahead, x, y), where(ahead, y, x)
     is_same_infinity = logical_and(equal(large, small), logical_not(isfinite(large)))
     gap = where(is_same_infinity, 0, subtract(small, large))
     return add(large, log1p(exp(gap)))
-
-
-def _logaddexp_complex(x: Array, y: Array) -> Array:
-    """Compute it from the operand with the larger real part; the imaginary part is in [-pi, pi]."""
-    ahead = greater(real(x), real(y))
-    large, small = where(ahead, x, y), where(ahead, y, x)
-    total = _log_of_sum(large, small)
-    turns = floor(divide(add(imag(total), np.pi), 2 * np.pi))
-    angle = subtract(imag(total), multiply(turns, 2 * np.pi))
-    return bind(ew.complex_, real(total), angle, weak_type=total.weak_type)
 
 
 @universal(2, -np.inf)

@@ -34,6 +34,7 @@ from irax.jaxprs.language import jaxprs_in_params as jaxprs_in_params
 from irax.jaxprs.language import new_jaxpr_eqn as new_jaxpr_eqn
 from irax.jaxprs.language import subjaxprs as subjaxprs
 from irax.jaxprs.running import jaxpr_as_fun as jaxpr_as_fun
+from irax.lax.staging import Token as Token
 
 no_effects: frozenset[Any] = frozenset()
 """The effects of a function without side effects."""
@@ -44,10 +45,6 @@ class CallPrimitive(Primitive):
 
     multiple_results = True
     call_primitive = True
-
-
-class Token:
-    """A value that orders side effects."""
 
 
 def get_opaque_trace_state(convention: str | None = None) -> _OpaqueTraceState:
