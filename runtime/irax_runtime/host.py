@@ -171,6 +171,9 @@ def host_module(imports: str, read: Read, put: Put, meter: int) -> Any:
         convention = "0" + "_".join("r" * len(side) or "v" for side in types)
         called = _found(name, parameters, types[1])
         function = _adapted(called, types, read, put, _is_library(name))
+        is_idle = getattr(CALLBACKS.get(parameters.get("key", "")), "is_idle", None)
+        if is_idle is not None and name == "action":
+            function = _unless_idle(function, is_idle)
         interface.export(f"f{number}", convention, function)
     interface.export("meter", "0v_I", lambda state: meter)
     return interface.create()
@@ -215,6 +218,17 @@ _raised = _Raised()
 
 def _keep(error: BaseException) -> None:
     _raised.error = error
+
+
+def _unless_idle(function: Callable[..., Any], is_idle: Callable[[], bool]) -> Callable[..., Any]:
+    """Return the function of a token and of arguments without results, which is not called where it
+    is known, at once and in the program's thread, that it has nothing to do.
+    """
+
+    def call(state: _State, *references: Any) -> Any:
+        return references[-1] if is_idle() else function(state, *references)
+
+    return call
 
 
 class _State:

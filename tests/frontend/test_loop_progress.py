@@ -72,6 +72,29 @@ def test_a_loop_over_numbers_tells_each_block(capsys):
     assert lax.scan(lambda c, x: (c, x), 1.0, jnp.zeros((0, 2)), progress="none")[1].shape == (0, 2)
 
 
+def test_blocks_in_quick_succession_are_not_told(capsys, monkeypatch):
+    """Nor is the end of a loop that is short; each call begins anew, as does one after an error."""
+    monkeypatch.setattr(loop_progress, "is_seen", lambda: True)
+    monkeypatch.setattr(loop_progress, "EVERY", 3600.0)
+    calls = []
+    write = loop_progress.Line._write
+    monkeypatch.setattr(
+        loop_progress.Line, "_write", lambda *args: (calls.append(int(args[2])), write(*args))
+    )
+
+    @irax.jit
+    def total(x):
+        return lax.fori_loop(0, 100, lambda i, c: c + i * x, 0.0, progress="steps")
+
+    for _ in range(2):
+        assert total(2.0) == 2 * sum(range(100))
+    irax.effects_barrier()
+    assert calls == [0, 100, 0, 100]
+    err = capsys.readouterr().err
+    assert err.count("steps: 0 of 100") == 2
+    assert "100 of 100" not in err
+
+
 def counts(capsys, name):
     irax.effects_barrier()
     return re.findall(rf"{name}: (\d+) of (\d+)", capsys.readouterr().err)

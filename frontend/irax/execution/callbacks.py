@@ -217,6 +217,8 @@ class HostFunction:
     """Leaves of the arguments that are not arrays, and their places among the leaves."""
     out_tree: Any
     """The structure of its result, with tuples for lists; None where the result does not count."""
+    is_idle: Callable[[], bool] | None = None
+    """Asked before a call, in the program's thread: True where the function would do nothing."""
 
     def __call__(self, arrays: Sequence[Elements], expected: Expected) -> list[Elements]:
         """Call the function, and return its results in the expected shapes and dtypes."""
@@ -366,6 +368,7 @@ def _registered(function: HostFunction) -> tuple[HostFunction, str]:
 def _key(function: HostFunction) -> str:
     """The key that equal functions have had, or a new one."""
     others = (function.what, function.where, function.in_tree, function.static, function.out_tree)
+    others = (*others, function.is_idle)
     keys: dict[Any, str] = {}
     with suppress(TypeError):  # of functions that are not hashable, or have no weak references
         keys = _keys.setdefault(function.function, keys)
