@@ -332,6 +332,14 @@ def test_explanations_tell_of_detours():
     assert told in str(irax.explain(jitted))
 
 
+def test_new_names_at_each_call_differ_in_one_way():
+    f = irax.jit(lambda **given: sum(given.values()))
+    for n in range(4):
+        f(**{f"w{n}": jnp.ones(2)})
+    with pytest.warns(UserWarning, match="4 times it was the structure of one of its arguments: "):
+        f(w=jnp.ones(2))
+
+
 def test_signatures_that_differ_in_many_ways_are_warned_of_later():
     """Each signature is another kind: a new shape, then a new dtype, then a new structure."""
     found = history.History()

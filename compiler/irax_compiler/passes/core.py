@@ -82,10 +82,10 @@ class NativePass(Pass):
         except (mlir.MLIRError, ValueError):
             name = self.text.partition("{")[0]
             near = difflib.get_close_matches(name, [*PASSES, *_OF_MLIR], n=1)
-            meant = f" Did you mean {near[0]!r}?" if near and near[0] != name else ""
+            meant = f"did you mean {near[0]!r}? It is " if near and near[0] != name else ""
             raise PassError(
-                f"unknown pass {self.text!r}: neither one of irax ({', '.join(sorted(PASSES))}) "
-                f"nor one of MLIR, with options that it takes.{meant}"
+                f"unknown pass {self.text!r}: {meant}neither one of irax "
+                f"({', '.join(sorted(PASSES))}) nor one of MLIR, with options that it takes"
             ) from None
 
     def run(self, module: Module) -> None:

@@ -240,12 +240,14 @@ def warning(history: History, function: Callable[..., Any], alike: int, often: i
     if not counted:
         return None
     (argument, what), count = counted.most_common(1)[0]
+    if count + 1 < alike:  # of one argument now, of another one then
+        of_any = Counter(what for t in traces for what in {d.what for d in t.differences})
+        if (most := of_any.most_common(1)[0])[1] > count:
+            (what, count), argument = most, "one of its arguments"
     if count + 1 < alike and history.compiled < often:
         return None
     seconds = sum(t.seconds(kind) for t in traces for kind in _KINDS)
-    advice = next(
-        d.advice for t in traces for d in t.differences if (d.argument, d.what) == (argument, what)
-    )
+    advice = next(d.advice for t in traces for d in t.differences if d.what == what)
     return (
         f"jit: {name} has been compiled {history.compiled} times, in {seconds:.1f} s, for "
         f"different arguments. {count} times it was {what} of {argument}: {advice}. "
