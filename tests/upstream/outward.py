@@ -92,7 +92,7 @@ def written() -> dict[str, str]:
 def told(name: str, ones: list[Legalization]) -> str:
     """The part of a section that does not depend on a run."""
     work = ", ".join(f"`{one.name}`" for one in ones)
-    docs = textwrap.fill((ones[0].build.__doc__ or "").strip().replace("\n", " "), 100)
+    docs = textwrap.fill(" ".join((ones[0].build.__doc__ or "").split()), 100)
     if ones[0].fatal:
         return f"\n{docs}\n\n- {ones[0].fatal}; there is no program here\n- irax: {work}\n"
     one = Reproduction.read(name)

@@ -135,7 +135,7 @@ def why_absent(module: str, name: str) -> str | None:
 
 
 def _alike(module: str, name: str) -> str:
-    """Return a question that names what a module has under a name alike; empty without one."""
+    """Return the end of a message that asks for the module's nearest name; empty if none is."""
     import difflib
     import sys
 

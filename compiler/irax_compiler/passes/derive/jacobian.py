@@ -164,7 +164,7 @@ class _Seeds:
     dtype: np.dtype
 
     def build(self) -> list[Value]:
-        """Build the directions of each array that has some."""
+        """Build the tangents or cotangents of all colors, stacked, for each array that has some."""
         ends = np.cumsum([_size(t) for t in self.types])[:-1]
         found = []
         for part, type_, is_given in zip(

@@ -107,8 +107,8 @@ def _evaluated(op: Op, operands: Sequence[np.ndarray]) -> np.ndarray | None:
 
 
 def _moved(op: Op, use: Use, zeros: Sequence[Zeros]) -> np.ndarray:
-    """The zeros moved as the elements are: of operands that have none, elements are ones. A sum of
-    products of these is zero if all products are.
+    """Return the zeros of a result that are zero because operands are: the op is evaluated on ones
+    in the place of elements that may not be zero. It moves them, or adds up products of them.
     """
     operands = []
     for zero, value, shape in zip(zeros, use.values, use.operands, strict=True):

@@ -102,7 +102,7 @@ def _bias(dtype: np.dtype) -> int:
 
 @cache
 def _codes(dtype: np.dtype) -> list[int]:
-    """The bytes of the greatest number, and of numbers that have no others of the sort."""
+    """Return the bytes of the greatest number, and of the infinities, nans and negative zero."""
     nan = np.float32(np.nan)
     numbers = [float(ml_dtypes.finfo(dtype).max), np.inf, -np.inf, nan, np.copysign(nan, -1), -0.0]
     return np.array(numbers, np.float32).astype(dtype).view(np.uint8).tolist()

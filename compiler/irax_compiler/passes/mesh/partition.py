@@ -449,8 +449,8 @@ class _Partitioner:
 def _axes_of_factors(
     rule: ShardingRule, operands: Sequence[Shards], is_broadcast: bool
 ) -> dict[int, list[tuple[str, ...]]]:
-    """The axes along which operands are divided in the dimensions of each factor: operands that
-    are broadcast, or the others.
+    """Return the axes of the mesh along which dimensions of each factor are divided, in operands
+    that are broadcast, or in the others.
     """
     found: dict[int, list[tuple[str, ...]]] = {}
     for x, factors in zip(operands, rule.operands, strict=True):

@@ -88,7 +88,7 @@ def _evaluated(
 
 
 def _write_down(value: Value, array: np.ndarray, known: dict[Value, np.ndarray]) -> None:
-    """Replace the uses of a known value by unknown operations with a constant."""
+    """Replace a known value by a constant, if an operation uses it whose results are not known."""
     operation = mlir.definition(value)
     assert operation is not None
     if operation.name in (Constant.name, Iota.name):

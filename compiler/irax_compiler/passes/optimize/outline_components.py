@@ -155,7 +155,7 @@ class _Component:
         return [x for x in made if mlir.num_uses(x, inside[x] + 1) > inside[x]]
 
     def arrays(self) -> int:
-        """Return the number of values that are taken by no other component, and given."""
+        """Return the number of arrays that no other component has: those read and those given."""
         return sum(not _is_shared(x) for x in self.taken()) + len(self.given())
 
     def key(self) -> Hashable:

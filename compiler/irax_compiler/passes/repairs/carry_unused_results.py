@@ -37,7 +37,7 @@ class CarryUnusedResults(Pass):
 
 
 def _unread(loop: Operation) -> list[int]:
-    """Return the results that the next step does not get, of those whose sizes are known."""
+    """Return the numbers of results of known sizes that a loop's step does not read."""
     arguments = loop.regions[1].blocks[0].arguments
     return [
         i

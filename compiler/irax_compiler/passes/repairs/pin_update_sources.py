@@ -119,7 +119,7 @@ class _Before:
         return cls(needed, read, unready, fixed)
 
     def may_follow(self, number: int) -> bool:
-        """True if those of them after an operation may be moved before it."""
+        """True if the operations that come after one with a number may be moved before it."""
         is_read = self.unready >= number or self.read >> number & 1
         return self.fixed <= number and not is_read
 

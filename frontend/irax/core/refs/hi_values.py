@@ -51,7 +51,7 @@ class Held:
 
     @property
     def arrays(self) -> list[Any]:
-        """The arrays now."""
+        """The arrays that the value is made of at this time."""
         with _directly():
             found = self.type.read_loval(self.value.cur_qdd(), self.value)
         return array_trees.tree_leaves(found)

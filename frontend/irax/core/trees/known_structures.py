@@ -55,7 +55,7 @@ def taking(structure: PyTreeDef) -> Taken:
 
 
 def _of_leaves(structure: PyTreeDef) -> Taken:
-    """Return such a function for a call whose arguments are all leaves."""
+    """Return a function that takes the leaves from a call whose arguments are all leaves."""
     made: Any = structure.unflatten(range(structure.num_leaves))
     places: dict[str, int] = made[1]
     count, names = len(made[0]), sorted(places, key=lambda name: places[name])

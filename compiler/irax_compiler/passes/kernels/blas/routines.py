@@ -88,7 +88,7 @@ class Routine:
 
     @property
     def real(self) -> np.dtype:
-        """The dtype of absolute values."""
+        """The dtype of absolute values: that of the real parts of complex numbers."""
         return real_dtype(self.dtype)
 
     @property

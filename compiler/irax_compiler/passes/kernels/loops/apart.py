@@ -52,8 +52,8 @@ class Share:
 
 @contextmanager
 def shared(loop: Operation) -> Iterator[Share | None]:
-    """For the length of a `with` block, have a `stablehlo.while` that runs a known number of steps
-    for a share of the elements; None if a step does not treat them apart.
+    """Return, for a `with` block, the share of a workgroup in a `stablehlo.while` whose steps treat
+    the elements of arrays apart: the same loop of smaller arrays; None if they do not.
     """
     extents = _extents(loop)
     if extents is None:

@@ -79,7 +79,9 @@ class _Parted:
     halves: dict[Value, list[Value]] = field(default_factory=dict)
 
     def divide(self, operation: Operation) -> None:
-        """Build the halves of an operation before it, and the whole for what takes it whole."""
+        """Build the two parts of a vector operation before it, and the whole vector for users
+        that are not divided.
+        """
         made = _Halves(_size(operation))
         with InsertionPoint(operation), operation.location:
             parts = [

@@ -115,7 +115,7 @@ class _Fold:
     last: Value
 
     def start(self, phase: Phase, depth: int = 0) -> None:
-        """Build accumulators of nothing."""
+        """Set the accumulators to the identities of the folds."""
 
         def body(at: Value, slot: Value, mask: Value | None) -> None:
             self._put_totals(phase, phase.neutrals(self.kernel.lanes), slot, depth)

@@ -48,7 +48,7 @@ def _is_narrow(dtype: np.dtype) -> bool:
     fatal="the compiler of IREE 3.13.0 divides by zero",
 )
 def empty_contraction(operation: Operation) -> Sequence[Value] | None:
-    """IREE's compiler divides by zero where a dimension, or the result, has no elements."""
+    """Return zeros for a product of arrays without elements: IREE's compiler divides by zero."""
     if not any(0 in shape_of(x) for x in operation.operands):
         return None
     return [full_like(operation.results[0], 0)]

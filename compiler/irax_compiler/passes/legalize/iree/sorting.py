@@ -105,7 +105,7 @@ def _rank(x: Value) -> int:
 
 
 def _counts(x: Value, dimension: int) -> bool:
-    """True for the numbers of elements along a dimension, in any integers that hold them."""
+    """True for an iota along a dimension whose integers are large enough for all indices."""
     operation, dtype = mlir.definition(x), dtype_of(x)
     if operation is None or dtype.kind not in "iu":
         return False
@@ -143,8 +143,8 @@ def sort_of_many(operation: Operation) -> Sequence[Value] | None:
 
 @legalizes("stablehlo.sort", kind="missing", of="IREE")
 def sort_by_comparator(operation: Operation) -> Sequence[Value] | None:
-    """Sort by any other comparator by comparing all pairs: an element's position is the number of
-    elements before it. IREE binds no more arrays, and its sort is not stable.
+    """Sort by a comparator that is none of keys by comparing all pairs: an element's position is
+    the number of elements before it. IREE's sort is not stable, and takes 31 arrays at most.
     """
     op = read_as(SortBy, operation)
     operands = list(operation.operands)

@@ -84,7 +84,9 @@ def trigonometric_function_of_doubles(operation: Operation) -> Sequence[Value] |
 
 
 def _is_of_few(operation: Operation) -> bool:
-    """True unless it has many elements, or is of a function that maps may apply to many."""
+    """True for an operation on few elements, in a public function and outside of maps: a private
+    function, or a map, may be applied to many.
+    """
     if prod(shape_of(operation.results[0])) >= _FEW:
         return False
     *inner, function, _ = enclosing(operation)

@@ -31,7 +31,7 @@ class Order:
         return bool(self._bits.get(first, 0) & self.needed(then))
 
     def needed(self, x: Value) -> int:
-        """Return the bits of what a value depends on; of a value from outside, none."""
+        """Return the operations that a value depends on, as bits; none for a value from outside."""
         return self._needed.get(x, 0)
 
     def varies(self, x: Value) -> bool:

@@ -97,7 +97,9 @@ def _reshape(of: Lowering, op: Any, operands: list[Value], type_: Any) -> Value:
 
 
 def held_as(dtype: np.dtype) -> tuple[str, np.dtype]:
-    """The conversion to what other dialects than StableHLO have, and its dtype; no name: none."""
+    """Return the name of the conversion to a dtype that the dialects flow and tensor have, and that
+    dtype; an empty name if they have the dtype itself.
+    """
     if dtype == np.bool_:
         return "stablehlo.convert", np.dtype(np.int8)
     if dtype.kind == "u":
