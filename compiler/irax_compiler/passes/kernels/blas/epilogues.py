@@ -18,7 +18,7 @@ from irax_compiler.mlir import Operation, Type, Value, dtype_of, shape_of
 from irax_compiler.ops import registers
 from irax_compiler.ops.registers import Registers, emit, index
 from irax_compiler.passes.host.donated import in_memory_of, is_donated
-from irax_compiler.passes.kernels import executables
+from irax_compiler.passes.kernels import executables, lanes
 from irax_compiler.passes.kernels.code.loops import for_loop
 from irax_compiler.passes.kernels.code.memory import read, write
 from irax_compiler.passes.kernels.code.places import split
@@ -32,7 +32,6 @@ from irax_compiler.passes.kernels.loops.memory import (
     is_plain,
     unbound,
 )
-from irax_compiler.passes.kernels.reductions import lanes
 from irax_compiler.passes.kernels.reductions.domains import Domain
 from irax_compiler.passes.kernels.views import View, arrays_of
 

@@ -14,6 +14,7 @@ import numpy as np
 from irax_compiler.mlir import Value, dtype_of
 from irax_compiler.ops import registers
 from irax_compiler.ops.complex_registers import Parts
+from irax_compiler.passes.kernels import lanes
 from irax_compiler.passes.kernels.code.loops import for_loop
 from irax_compiler.passes.kernels.code.memory import gathered, write
 from irax_compiler.passes.kernels.code.places import least, numbers, times
@@ -22,7 +23,6 @@ from irax_compiler.passes.kernels.elementwise import complex_numbers
 from irax_compiler.passes.kernels.elementwise.complex_numbers import Register, is_complex
 from irax_compiler.passes.kernels.elementwise.pieces import Computed, Constant, Piece, Read
 from irax_compiler.passes.kernels.loops.memory import held_dtype
-from irax_compiler.passes.kernels.reductions import lanes
 from irax_compiler.passes.kernels.views import Place, View
 
 Known = dict[int, Register]

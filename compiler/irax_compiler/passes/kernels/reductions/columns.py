@@ -17,12 +17,11 @@ from irax_compiler.chips import vector_registers
 from irax_compiler.mlir import Value, dtype_of
 from irax_compiler.ops.registers import Registers, emit, index
 from irax_compiler.ops.size_code import usual
-from irax_compiler.passes.kernels import executables
+from irax_compiler.passes.kernels import executables, lanes
 from irax_compiler.passes.kernels.code.loops import for_loop
 from irax_compiler.passes.kernels.code.memory import read, write
 from irax_compiler.passes.kernels.code.places import least, plus, split, times
 from irax_compiler.passes.kernels.loops.memory import held_dtype
-from irax_compiler.passes.kernels.reductions import lanes
 from irax_compiler.passes.kernels.reductions.kernels import ReductionKernel
 from irax_compiler.passes.kernels.reductions.phases import Phase
 from irax_compiler.passes.kernels.views import Axis, Place

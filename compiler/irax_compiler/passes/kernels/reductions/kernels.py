@@ -22,7 +22,7 @@ from irax_compiler.ops import registers
 from irax_compiler.ops.reductions.reduce import is_identity
 from irax_compiler.ops.registers import Registers, emit, index
 from irax_compiler.passes.host.donated import WORTH_TAKING, in_memory_of
-from irax_compiler.passes.kernels import executables
+from irax_compiler.passes.kernels import executables, lanes
 from irax_compiler.passes.kernels.code.loops import for_each
 from irax_compiler.passes.kernels.code.memory import read, write
 from irax_compiler.passes.kernels.code.places import least, numbers, plus, times
@@ -30,7 +30,6 @@ from irax_compiler.passes.kernels.descriptions import described_cluster
 from irax_compiler.passes.kernels.division import Division, equal_parts
 from irax_compiler.passes.kernels.kernel import SHARE, VECTOR, Kernel
 from irax_compiler.passes.kernels.loops.memory import bound_type, held_dtype
-from irax_compiler.passes.kernels.reductions import lanes
 from irax_compiler.passes.kernels.reductions.clusters import Cluster
 from irax_compiler.passes.kernels.reductions.domains import Domain
 from irax_compiler.passes.kernels.reductions.phases import Phase, phases

@@ -9,8 +9,8 @@ from irax_compiler.mlir import Operation, Value
 from irax_compiler.ops.reductions.reduce import Reduce
 from irax_compiler.ops.registers import Registers
 from irax_compiler.ops.registry import traits_of
+from irax_compiler.passes.kernels import lanes
 from irax_compiler.passes.kernels.loops.memory import held_dtype
-from irax_compiler.passes.kernels.reductions import lanes
 from irax_compiler.passes.kernels.reductions.clusters import Cluster
 
 UNROLLED = 4

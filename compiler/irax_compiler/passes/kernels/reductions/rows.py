@@ -15,10 +15,9 @@ import numpy as np
 from irax_compiler.mlir import Value
 from irax_compiler.ops import registers
 from irax_compiler.ops.registers import Registers, emit, index
-from irax_compiler.passes.kernels import executables
+from irax_compiler.passes.kernels import executables, lanes
 from irax_compiler.passes.kernels.code.loops import for_loop
 from irax_compiler.passes.kernels.code.places import least, plus, split, times
-from irax_compiler.passes.kernels.reductions import lanes
 from irax_compiler.passes.kernels.reductions.kernels import ReductionKernel
 from irax_compiler.passes.kernels.reductions.phases import Phase
 from irax_compiler.passes.kernels.views import Axis, Place
