@@ -494,3 +494,23 @@ def test_axes_are_no_booleans_and_sizes_are_known():
             irax.vmap(jnp.sin, **options)(x)
     with pytest.raises(ValueError, match=r"no None, got \(None, 2\).*symbolic_shape"):
         irax.ShapeDtypeStruct((None, 2), "int32")
+
+
+def test_derivatives_of_functions_of_float0_arrays():
+    """Cotangents of integers are arguments and results of pullbacks, which have derivatives too."""
+    counts, x = np.arange(6, dtype=np.int32).reshape(2, 3), jnp.arange(3.0)
+    _, pullback = irax.vjp(lambda n, x: (2 * n.T, x * x), counts, x)
+    given = np.zeros((3, 2), irax.dtypes.float0), jnp.ones(3)
+    found = pullback(given)
+    (of_counts, of_x), again = irax.vjp(pullback, given)
+    assert (of_counts.dtype, of_counts.shape) == (irax.dtypes.float0, (2, 3))
+    np.testing.assert_array_equal(of_x, [0, 2, 4])
+    for transform in (lambda f: f, irax.jit):
+        ((of_counts, of_x),) = transform(lambda: again(found))()
+        assert (of_counts.dtype, of_counts.shape) == (irax.dtypes.float0, (3, 2))
+        np.testing.assert_array_equal(of_x, [0, 4, 16])
+        of_counts, of_x = transform(lambda: irax.jvp(pullback, (given,), (given,)))()[1]
+        assert of_counts.dtype == irax.dtypes.float0
+        np.testing.assert_array_equal(of_x, [0, 2, 4])
+    with pytest.raises(ValueError, match="the cotangent must have the structure of the result"):
+        again((np.zeros(3, irax.dtypes.float0), x))

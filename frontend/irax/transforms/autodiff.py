@@ -486,7 +486,7 @@ def _directions(
     Raises `error` for a tangent of another dtype, ValueError for another shape, and TypeError for
     another structure.
     """
-    leaves, given = array_trees.flatten_tangents(tangents)
+    leaves, given = array_trees.flatten_like(tangents, structure)
     if given != structure:
         what = f"{what}: the tangents"
         raise TypeError(*array_trees.structure_error(structure, tangents, "the primals", what).args)

@@ -151,7 +151,7 @@ class _FlatRule:
         return np.zeros(primal.shape, dtypes.float0)
 
     def _leaves(self, tree: Any, what: str) -> list[Any]:
-        leaves, structure = array_trees.flatten_tangents(tree)
+        leaves, structure = array_trees.flatten_like(tree, self.out_tree)
         if structure != self.out_tree:
             raise TypeError(
                 f"custom_jvp: the rule of {self.name} returned a {what} of structure {structure}; "

@@ -122,7 +122,7 @@ def _divided(x: Array, layout: Sharding | None) -> Array:
 
 def _matching(tree: Any, structure: Any, avals: Sequence[ShapedArray], what: str) -> list[Array]:
     """The inexact leaves of `tree`, checked against the structure and types they must have."""
-    leaves, given = array_trees.flatten_tangents(tree)
+    leaves, given = array_trees.flatten_like(tree, structure)
     if given != structure:
         raise array_trees.structure_error(structure, tree, "the result", what)
     arrays = []

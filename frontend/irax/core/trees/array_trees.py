@@ -76,6 +76,26 @@ flatten_tangents = functools.partial(optree.tree_flatten, namespace=ARRAYS)
 """`tree_flatten` where arrays of dtype float0, the tangents of integers, are leaves."""
 
 
+def flatten_like(tree: Any, structure: PyTreeDef) -> tuple[list[Any], PyTreeDef]:
+    """Do that for tangents of values of a structure, which has no leaves for arrays of float0
+    among these: the tangents' have none in their places.
+    """
+    leaves, found = flatten_tangents(tree)
+    if not any(map(_is_float0, leaves)):
+        return leaves, found
+    are_nodes = structure.walk([False] * structure.num_leaves, _are_float0, lambda leaf: [leaf])
+    if not any(are_nodes) or len(are_nodes) != len(leaves):
+        return leaves, found
+    pairs = zip(leaves, are_nodes, strict=True)
+    nodes = [_Float0(x.shape) if is_node and _is_float0(x) else x for x, is_node in pairs]
+    return flatten_tangents(unflatten(found, nodes))
+
+
+def _are_float0(kind: type, _: Any, children: tuple[list[bool], ...]) -> list[bool]:
+    """Return a bool for each array in a node of a structure: True for those of float0."""
+    return [True] if kind is _Float0 else list(chain(*children))
+
+
 def tree_unflatten(treedef: PyTreeDef, leaves: Iterable[Any]) -> Any:
     """The pytree of a structure with these leaves."""
     return unflatten(treedef, leaves)
