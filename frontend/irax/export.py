@@ -91,16 +91,15 @@ def export(
         A function of arguments, or of `ShapeDtypeStruct`s in place of arrays.
 
     Raises:
-        TypeError: `fun_jit` is not a jitted function.
-        ValueError: there is no such platform or chip. On a call: a constraint names a symbolic
-            dimension that no argument has.
+        ValueError: `fun_jit` is not a jitted function, or there is no such platform or chip. On a
+            call: a constraint names a symbolic dimension that no argument has.
         UnsupportedOp: on a call: the function calls Python functions, which no file can hold.
 
     >>> export(jit(jnp.sin))(irax.ShapeDtypeStruct((4,), "float32")).out_avals
     (float32[4],)
     """
     if not isinstance(fun_jit, PjitFunction):
-        raise TypeError(f"export: expected a jitted function, got {fun_jit!r}: export(jit(f))")
+        raise ValueError(f"export: expected a jitted function, got {fun_jit!r}: export(jit(f))")
     names = (default_export_platform(),) if platforms is None else tuple(platforms)
     for name in names:
         _target(name)

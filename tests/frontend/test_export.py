@@ -132,7 +132,7 @@ def test_platforms(tmp_path):
         exported(platforms=["abacus"])
     with pytest.raises(ValueError, match="no chip 'sm_1'"):
         exported(platforms=["cuda:sm_1"])
-    with pytest.raises(TypeError, match=r"expected a jitted function, .*: export\(jit\(f\)\)"):
+    with pytest.raises(ValueError, match=r"expected a jitted function, .*: export\(jit\(f\)\)"):
         export.export(f)
     made = exported(platforms=["cpu:generic", "tpu"])
     made.save(tmp_path / "f.irax")
