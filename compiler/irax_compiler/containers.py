@@ -8,7 +8,7 @@ import io
 import json
 import zipfile
 
-from irax_compiler import bytecode_format, jax_exports, mlir, other_forms, trial, weights
+from irax_compiler import jax_exports, mlir, other_forms, sharding_bytecode, trial, weights
 from irax_compiler.bytecode_format import MAGIC
 from irax_compiler.jax_exports import ArrayType as ArrayType
 from irax_compiler.jax_exports import Export as Export
@@ -32,7 +32,7 @@ def module_in(data: bytes) -> str | bytes:
     found = _found(data)
     if isinstance(found, str) or data.startswith(_ARCHIVE):
         return found
-    found = bytecode_format.without_attributes(found, "sdy")
+    found = sharding_bytecode.readable(found)
     trial.read_elsewhere(found)
     return found
 

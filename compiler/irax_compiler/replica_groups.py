@@ -28,6 +28,8 @@ _SYMBOL = re.compile(r'sym_name = "([^"]+)"')
 _SIZED = re.compile(r'(?:\\22|")([^"\\]+)(?:\\22|")=(\d+)')
 _NAMED = re.compile(r'name = "([^"]+)", size = (\d+)')
 
+Meshes = dict[str, dict[str, int]]
+
 
 def written_out(text: str) -> str:
     """Return a module's text, whose meshes are in the generic form, with lists of devices.
@@ -37,27 +39,41 @@ def written_out(text: str) -> str:
     """
     if _NAME not in text:
         return text
-    meshes: dict[str, dict[str, int]] = {}
+    meshes: Meshes = {}
     parts: set[str] = set()
     for line in _MESH.findall(text):
         if named := _SYMBOL.search(line):
-            meshes[named[1]] = _sizes(line)
+            meshes[named[1]] = sizes(line)
 
     def groups(match: re.Match[str]) -> str:
-        mesh = meshes.get(match["mesh"]) if match["own"] is None else _sizes(match["own"])
-        if mesh is None:
-            raise ValueError(f"a collective is over @{match['mesh']}, a mesh that the module lacks")
         for one in _REFERENCE.finditer(match["axes"]):
             if one["size"]:
                 parts.add(f"\\22{one['name']}\\22:({one['before']}){one['size']}")
-        return _dense(_groups(mesh, match["axes"]))
+        return _devices(match, meshes)
 
     text = _GROUPS.sub(groups, text)
     told = f'"sdy.mesh"() {{parts = "{", ".join(sorted(parts))}", '
     return text.replace('"sdy.mesh"() {', told, 1) if parts else text
 
 
-def _sizes(mesh: str) -> dict[str, int]:
+def of_attribute(text: str, meshes: Meshes) -> str:
+    """Return the list of devices that an attribute names by axes of one of the meshes.
+
+    Raises:
+        ValueError: the mesh is not there, or lacks an axis.
+    """
+    return _GROUPS.sub(lambda match: _devices(match, meshes), text)
+
+
+def _devices(match: re.Match[str], meshes: Meshes) -> str:
+    mesh = meshes.get(match["mesh"]) if match["own"] is None else sizes(match["own"])
+    if mesh is None:
+        raise ValueError(f"a collective is over @{match['mesh']}, a mesh that the module lacks")
+    return _dense(_groups(mesh, match["axes"]))
+
+
+def sizes(mesh: str) -> dict[str, int]:
+    """Return the sizes of a mesh's axes, from its text."""
     found = _SIZED.findall(mesh) or _NAMED.findall(mesh)
     return {name: int(size) for name, size in found}
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import re
 
-from irax_compiler import bytecode_format, replica_groups
+from irax_compiler import bytecode_format, replica_groups, sharding_bytecode
 
 _MESH = re.compile(
     r"^([ \t]*)sdy\.mesh @([\w.$-]+) *= *(?:#sdy\.mesh)?(<\[.*?\][^>]*>).*$", re.MULTILINE
@@ -56,11 +56,11 @@ _COLON = re.compile(r"\s*:\s*")
 
 def readable(module: str | bytes, told: str) -> str | bytes:
     """Return a module's text or bytecode, whose words are `told` (see `words`), in a form that the
-    bindings read. Of bytecode, attributes of the dialect are removed.
+    bindings read.
     """
     if isinstance(module, bytes):
         if module.startswith(bytecode_format.MAGIC) and "\0sdy\0" in f"\0{told}\0":
-            return bytecode_format.without_attributes(module, "sdy")
+            return sharding_bytecode.readable(module)
         return module
     if "sdy." not in told:
         return module

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from irax_compiler import bytecode_format, mlir
+from irax_compiler import mlir, sharding_bytecode
 from irax_compiler.evaluate import Evaluator
 from irax_compiler.lowering import lower
 from irax_compiler.reading import read_module
@@ -88,8 +88,7 @@ def test_attributes_of_a_dialect_are_taken_out():
 
 def test_other_bytecode_stays_as_it_is():
     data = (EXPORTED / "mlp.mlirbc").read_bytes()
-    assert bytecode_format.without_attributes(data, "sdy") is data
-    assert bytecode_format.without_attributes(data, "mhlo") is data
+    assert sharding_bytecode.readable(data) is data
 
 
 def test_programs_for_several_devices_that_only_say_where_arrays_lie():

@@ -87,6 +87,7 @@ def rewrite(module: Module) -> None:
     quantized.with_plain_numbers(module)
     shardy.rewrite(module)
     gspmd.rewrite(module)
+    manual.spread_meshes(module)
     numbers: Counter[str] = Counter()
     for operation in mlir.operations_in(module.operation)[:-1]:
         form = FORMS.get(operation.name)

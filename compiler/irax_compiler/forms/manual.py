@@ -11,7 +11,7 @@ import numpy as np
 
 from irax_compiler import mlir
 from irax_compiler.layouts import mesh_of_text, text_of_mesh
-from irax_compiler.mlir import Operation, Value, shape_of
+from irax_compiler.mlir import Module, Operation, Value, shape_of
 from irax_compiler.ops import collective, conversion, elementwise, shape
 from irax_compiler.ops.core import full_like
 
@@ -34,6 +34,33 @@ def mesh_around(operation: Operation) -> Mesh | None:
     if _MESH not in function.attributes:
         return None
     return mesh_of_text(function.attributes[_MESH].value)
+
+
+def spread_meshes(module: Module) -> None:
+    """State the mesh of functions that functions of shards call.
+
+    Raises:
+        ValueError: functions of shards of several meshes call one with collectives.
+    """
+    functions = mlir.functions(module)
+    waiting = [function for function in functions.values() if _MESH in function.attributes]
+    while waiting:
+        function = waiting.pop()
+        mesh = function.attributes[_MESH]
+        for name in map(mlir.callee, mlir.calls(function)):
+            called = functions[name]
+            if _MESH not in called.attributes:
+                called.attributes[_MESH] = mesh
+                waiting.append(called)
+            elif called.attributes[_MESH] != mesh and _communicates(called):
+                raise ValueError(
+                    f"@{name} has collectives, and is called by shards of two meshes: "
+                    f"{mesh} and {called.attributes[_MESH]}; expected a function for each"
+                )
+
+
+def _communicates(function: Operation) -> bool:
+    return any(operation.name in MANUAL for operation in mlir.operations_in(function))
 
 
 def _devices(mesh: Mesh) -> np.ndarray:

@@ -32,6 +32,17 @@ _SAME = ("sdy.data_flow_edge", "sdy.func_data_flow_edge", "sdy.propagation_barri
 _EACH = ("arg_attrs", "res_attrs")
 _WRITTEN = ("sharding", "in_shardings", "out_shardings", "manual_axes", "parts")
 
+_LAYOUTS = {
+    "sdy.sharding_constraint": "sharding",
+    "sdy.reshard": "sharding",
+    **dict.fromkeys(
+        ("sdy.all_gather", "sdy.all_slice", "sdy.all_to_all", "sdy.collective_permute"),
+        "out_sharding",
+    ),
+}
+"""Operations whose results are their operands in another layout, and the attribute that has it: of
+whole arrays, that is all that collectives of the dialect say."""
+
 Meshes = dict[str, Mesh]
 
 
@@ -44,6 +55,13 @@ def rewrite(module: Module) -> None:
     for name in _SAME:
         for operation in operations(module, name):
             replace(operation, list(operation.operands))
+    for operation in operations(module, "sdy.sharding_group"):
+        operation.erase()
+    for operation in operations(module, "sdy.constant"):
+        with InsertionPoint(operation), operation.location:
+            value = {"value": operation.attributes["value"]}
+            types = [x.type for x in operation.results]
+            replace(operation, mlir.emit("stablehlo.constant", [], value, types).results)
     while found := operations(module, "sdy.named_computation"):
         _inline(found[0])
     meshes = _without_meshes(module)
@@ -56,9 +74,9 @@ def rewrite(module: Module) -> None:
     while found := operations(module, "sdy.manual_computation"):
         _as_call(module, found[0], meshes, f"irax_manual_computation_{number}")
         number += 1
-    for name in ("sdy.sharding_constraint", "sdy.reshard"):
+    for name, attribute in _LAYOUTS.items():
         for operation in operations(module, name):
-            _as_constraint(operation, meshes)
+            _as_constraint(operation, attribute, meshes)
     _check(module)
 
 
@@ -146,9 +164,9 @@ def _only(found: Sequence[Sharding]) -> Sharding | None:
     return found[0] if found else None
 
 
-def _as_constraint(operation: Operation, meshes: Meshes) -> None:
+def _as_constraint(operation: Operation, attribute: str, meshes: Meshes) -> None:
     (x,) = operation.operands
-    found = _only(_shardings(_text(operation.attributes["sharding"]), meshes))
+    found = _only(_shardings(_text(operation.attributes[attribute]), meshes))
     if found is not None and found[1] is not None and manual.mesh_around(operation) is None:
         with InsertionPoint(operation), operation.location:
             x = constraint(x, found[0], found[1])
