@@ -62,6 +62,25 @@ HYPOTENUSE = magnitude().replace(Z, F).replace("(%z: ", f"(%re: {F}, %im: ")
 HYPOTENUSE = "\n".join(x for x in HYPOTENUSE.splitlines() if "real" not in x and "imag" not in x)
 
 
+def test_choices_of_complex_numbers_are_read():
+    run = irax.ir.load(
+        f"""
+    func.func @main(%z: {Z}) -> {Z} {{
+      %none = stablehlo.constant dense<(0.0, 0.0)> : {Z}
+      %zero = stablehlo.constant dense<0.0> : {F}
+      %re = stablehlo.real %z : ({Z}) -> {F}
+      %is = stablehlo.compare LT, %re, %zero : ({F}, {F}) -> {B}
+      %im = stablehlo.compare LT, %zero, %re : ({F}, {F}) -> {B}
+      %any = stablehlo.or %is, %im : {B}
+      %r = stablehlo.select %any, %none, %z : {B}, {Z}
+      return %r : {Z}
+    }}""",
+        device="reference",
+    )
+    z = np.array([0, 1j, 2 - 1j, -1])
+    np.testing.assert_array_equal(run(z), np.where(z.real == 0, z, 0))
+
+
 def test_hypotenuses():
     run = irax.ir.load(HYPOTENUSE, device="reference")
     x, y = np.array([0, 3, 3e200, 1e-170]), np.array([0, -4, 4e200, 0])

@@ -23,6 +23,34 @@ def test_sum_of_costs_is_the_error():
     assert 0.9 < signed < 4  # these are sizes, of which some cancel
 
 
+LARGEST = """
+func.func private @before(%a: tensor<f32>, %b: tensor<f32>, %i: tensor<i32>, %j: tensor<i32>)
+    -> tensor<i1> {
+  %0 = stablehlo.compare GT, %a, %b : (tensor<f32>, tensor<f32>) -> tensor<i1>
+  stablehlo.return %0 : tensor<i1>
+}
+func.func @main(%x: tensor<5xf32>) -> (tensor<3xf32>, tensor<3xi32>) {
+  %i = stablehlo.iota dim = 0 : tensor<5xi32>
+  %c = stablehlo.constant dense<-1> : tensor<i32>
+  %z = stablehlo.constant dense<0.0> : tensor<f32>
+  %r:2 = stablehlo.custom_call @ApproxTopK(%x, %i, %z, %c) {
+    backend_config = "", called_computations = [@before], mhlo.backend_config = {
+      aggregate_to_topk = true, is_fallback = true, recall_target = 0.95 : f32,
+      reduction_dim = 0 : i64, reduction_input_size_override = -1 : i64, top_k = 3 : i64
+    }
+  } : (tensor<5xf32>, tensor<5xi32>, tensor<f32>, tensor<i32>) -> (tensor<3xf32>, tensor<3xi32>)
+  return %r#0, %r#1 : tensor<3xf32>, tensor<3xi32>
+}"""
+
+
+def test_calls_that_name_a_function():
+    """An op by itself lacks the function that a custom call names."""
+    run = irax.ir.load(LARGEST, device="reference")
+    rows = np.random.default_rng(0).normal(size=5).astype(f32)
+    report = irax.precision(lambda x: jnp.sin(run(jnp.exp(x))[0]).sum())(rows)
+    assert report.digits > 5
+
+
 def test_iterations_of_a_loop():
     def logistic_map(x):
         return irax.lax.fori_loop(0, 40, lambda _, x: 3.9 * x * (1 - x), x)

@@ -247,12 +247,12 @@ def _operands(x: Value, name: str) -> Sequence[Value] | None:
 
 
 def _number(x: Value) -> float | None:
-    """Return the number that all elements are; None if they are not known to be one."""
+    """Return the real number that all elements are; None if they are not known to be one."""
     inside = _operands(x, "stablehlo.broadcast_in_dim")
     if inside is not None:
         return _number(inside[0])
     found = mlir.splat(x)
-    return None if found is None else float(found)
+    return None if found is None or np.iscomplexobj(found) else float(found)
 
 
 _FORMS: dict[str, Callable[[Operation], Value | None]] = {

@@ -21,7 +21,7 @@ Pullback = Callable[[Sequence[Array], Sequence[Array]], Sequence[Array]]
 @lru_cache(maxsize=4096)
 def pullback(op: Op, types: tuple[ArrayType, ...]) -> Pullback | None:
     """Return the function from an op's operands and the cotangents of its inexact results to the
-    cotangents of its inexact operands; None if it has no derivative.
+    cotangents of its inexact operands; None if it has no derivative, or names a function.
     """
     module = mlir.new_module()
     function = mlir.new_function(module, "main", [mlir.tensor_type(*t) for t in types])
@@ -29,6 +29,8 @@ def pullback(op: Op, types: tuple[ArrayType, ...]) -> Pullback | None:
         with mlir.InsertionPoint(mlir.body(function)), mlir.UNKNOWN:
             results = op.build(mlir.arguments(function))
         mlir.finish_function(function, results)
+        if any(mlir.named_functions(reference) for reference in mlir.references(function)):
+            return None
         count = len(results)
         name = derive_vjp(module, "main", [i for i, t in enumerate(types) if inexact(t.dtype)]).name
     except UnsupportedOp:

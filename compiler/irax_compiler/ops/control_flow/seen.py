@@ -30,7 +30,10 @@ class Seen:
             operation = mlir.definition(self.value)
             if operation is None or operation.name != "func.call":
                 return
-            callee = functions[mlir.callee(operation)]
+            name = mlir.callee(operation)
+            if name not in functions:  # it is not asked what functions do
+                return
+            callee = functions[name]
             given = [Seen(x, functions, self._outside) for x in operation.operands]
             results: list[Value] = list(operation.results)
             number = results.index(self.value)
