@@ -142,7 +142,7 @@ def reductions(module: mlir.Module) -> int:
 def test_random_programs(seed: int):
     text = random_program(np.random.default_rng([SEED, seed]))
     before, after = mlir.parse_module(text), mlir.parse_module(text)
-    CombineAllReduces(most=64).run(after)
+    CombineAllReduces(most=64, bucket=96).run(after)
     assert after.operation.verify()
     assert reductions(after) <= reductions(before)
     for one, other in zip(results(before), results(after), strict=True):

@@ -46,12 +46,15 @@ class CombineAllReduces(Pass):
     """Makes one reduction over devices of several in a block of which none depends on another, and
     which differ only in their arrays, of at most `most` bytes each: that of the arrays one after
     another. It takes place where the last of them did; what depends on the others comes after it.
-    Targets whose compiler has StableHLO's collectives combine them themselves.
+    Arrays of more than `bucket` bytes in all are reduced in several times, those that are computed
+    first together: that may begin early (see the pass overlap-collectives). Targets whose compiler
+    has StableHLO's collectives combine them themselves.
     """
 
     name: ClassVar[str] = "combine-all-reduces"
     target: str = ""
     most: int = 1 << 18
+    bucket: int = 1 << 22
 
     def run(self, module: Module) -> None:
         if self.target and find(self.target).has_collectives:
@@ -72,15 +75,15 @@ class CombineAllReduces(Pass):
                 depends = group.is_used_by(operation)
                 if self._kind(operation) == kind:
                     if depends:
-                        group.combine(kind[0])
+                        group.combine(kind[0], self.bucket)
                         group = _Group()
                     group.add(operation)
                 elif depends and (has_effects(operation) or _is_last(operation)):
-                    group.combine(kind[0])
+                    group.combine(kind[0], self.bucket)
                     group = _Group()
                 elif depends:
                     group.put_off(operation)
-            group.combine(kind[0])
+            group.combine(kind[0], self.bucket)
 
     def _kind(self, operation: Operation) -> _Kind | None:
         """The kind of a reduction of a small array; None for another operation."""
@@ -118,18 +121,43 @@ class _Group:
         self.users.append((len(self.members), operation))
         self.values.update(operation.results)
 
-    def combine(self, op: AllReduce) -> None:
-        """Replace the members by one reduction."""
+    def combine(self, op: AllReduce, most: int) -> None:
+        """Replace the members by reductions of up to `most` bytes."""
         if len(self.members) < 2:
             return
         last = self.members[-1]
-        with InsertionPoint(last), last.location:
-            found = _combined(op, [member.operands[0] for member in self.members])
+        found: dict[Operation, Value] = {}
+        for bucket in self._buckets(most):
+            if len(bucket) > 1:
+                with InsertionPoint(last), last.location:
+                    arrays = _combined(op, [member.operands[0] for member in bucket])
+                found.update(zip(bucket, arrays, strict=True))
         for count, user in self.users:
             if count < len(self.members):
                 user.move_before(last)
-        for member, value in zip(self.members, found, strict=True):
+        for member, value in found.items():
             replace(member, [value])
+
+    def _buckets(self, most: int) -> list[list[Operation]]:
+        """Return the members in parts of up to `most` bytes. If there are several parts, arrays
+        that are computed one after another are in one.
+        """
+        sizes = {member: bytes_of(member.operands[0]) for member in self.members}
+        if sum(sizes.values()) <= most:
+            return [self.members]
+        places: dict[Operation | None, int] = {
+            o: i for i, o in enumerate(_operations(self.members[0].block))
+        }
+        sources = {member: mlir.definition(member.operands[0]) for member in self.members}
+        buckets: list[list[Operation]] = [[]]
+        left = most
+        for member in sorted(self.members, key=lambda m: places.get(sources[m], -1)):
+            if sizes[member] > left and buckets[-1]:
+                buckets.append([])
+                left = most
+            buckets[-1].append(member)
+            left -= sizes[member]
+        return buckets
 
 
 def _combined(op: AllReduce, arrays: Sequence[Value]) -> list[Value]:
