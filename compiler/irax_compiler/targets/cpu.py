@@ -42,6 +42,7 @@ from irax_compiler.passes.kernels.partial_sums import PartialSums
 from irax_compiler.passes.kernels.reductions import Reductions
 from irax_compiler.passes.legalize import sets
 from irax_compiler.passes.legalize.legalize import Legalize
+from irax_compiler.passes.mesh.overlap_collectives import OverlapCollectives
 from irax_compiler.passes.on_demand import OnDemand, has, has_many_arrays
 from irax_compiler.passes.repairs.barriers import Barriers
 from irax_compiler.passes.repairs.configure import Configure
@@ -170,6 +171,7 @@ CPU = register(
             PartialSums(),
             Elementwise(),
             FuseKernels(),
+            OverlapCollectives(),
             Host(),
             Store(),
             LimitFusion(),

@@ -3,18 +3,22 @@
 A function takes the rank's array and returns another one. Its parameters, which the program has as
 text and numbers, are described at each function. `groups` is a list such as "0,1;2,3" of the ranks
 that communicate with each other.
+
+A collective whose result is needed later may be two calls: `begin` starts it, `await` has the
+result. The rank computes in between. Collectives take place in the order in which they begin: so
+those that wait for their result first wait for those that have begun.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import cache
+from functools import cache, wraps
 from typing import Any
 
 import numpy as np
 
 from irax_runtime.communication.communicator import Array, Group
-from irax_runtime.communication.current import current
+from irax_runtime.communication.current import communicating, current
 
 
 def all_reduce(x: Array, *, combiner: str, groups: str) -> Array:
@@ -54,9 +58,45 @@ def rank() -> Array:
     return np.array(current().rank, np.int32)
 
 
-FUNCTIONS: dict[str, Callable[..., Any]] = {
+def begin(x: Array, *, collective: str, **parameters: Any) -> Array:
+    """The ticket of a collective that begins, an int32. Nobody writes to the array before its
+    result is awaited.
+    """
+    own = current()
+
+    def communicate() -> Array:
+        with communicating(own):
+            return _COLLECTIVES[collective](x, **parameters)
+
+    return np.array(own.begun.begin(communicate), np.int32)
+
+
+def outcome(ticket: Array, _x: Array) -> Array:
+    """The result of a collective that has begun with an array."""
+    return current().begun.outcome(int(ticket))
+
+
+def _in_turn(collective: Callable[..., Array]) -> Callable[..., Array]:
+    """A collective that takes place behind those that have begun."""
+
+    @wraps(collective)
+    def communicate(*arrays: Array, **parameters: Any) -> Array:
+        current().begun.settle()
+        return collective(*arrays, **parameters)
+
+    return communicate
+
+
+_COLLECTIVES: dict[str, Callable[..., Array]] = {
     function.__name__: function
-    for function in (all_reduce, all_gather, reduce_scatter, all_to_all, permute, rank)
+    for function in (all_reduce, all_gather, reduce_scatter, all_to_all, permute)
+}
+
+FUNCTIONS: dict[str, Callable[..., Any]] = {
+    **{name: _in_turn(function) for name, function in _COLLECTIVES.items()},
+    "rank": rank,
+    "begin": begin,
+    "await": outcome,
 }
 """The functions by name. All ranks run the same code, so they call them in the same order."""
 

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
-from functools import cache
+from functools import cache, cached_property
 from typing import Any
 
 import numpy as np
+
+from irax_runtime.communication.workers import Begun
 
 Array = np.ndarray[Any, Any]
 Group = tuple[int, ...]
@@ -49,6 +51,13 @@ class Communicator(ABC):
     """The number of ranks."""
     limit: float = DEFAULT_LIMIT
     """Seconds that a rank waits for the others."""
+    overlaps: bool = False
+    """True if another thread than the rank's may communicate for it, while it computes."""
+
+    @cached_property
+    def begun(self) -> Begun:
+        """The collectives that have begun in this run."""
+        return Begun(self.overlaps)
 
     @abstractmethod
     def all_reduce(self, x: Array, combiner: str, group: Group) -> Array:
@@ -99,8 +108,9 @@ class Communicator(ABC):
         """Return True if a thread of this process waits for others in a collective."""
         return False
 
-    def begin_run(self) -> None:  # noqa: B027 (may do nothing)
-        """Note that a run of this communicator's program begins, for messages."""
+    def begin_run(self) -> None:
+        """Note that a run of this communicator's program begins."""
+        self.begun = self.begun.next_run()
 
     def for_program(self, digest: str, what: str, group: Group) -> Communicator:
         """Return the communicator for a program that the ranks of a group are about to run, which

@@ -68,6 +68,7 @@ class ProgramCommunicator(Communicator, Generic[J]):
         """Return a channel for collectives that take place at the same time as this one's."""
 
     def begin_run(self) -> None:
+        super().begin_run()
         self._runs += 1
         self._job.watchdog.run = f"run {self._runs} of {self._program}"
 

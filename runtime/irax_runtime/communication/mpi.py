@@ -154,6 +154,7 @@ class MpiCommunicator(ProgramCommunicator[_Job]):
         self.limit = job.limit
         self.rank, self.size = job.world.Get_rank(), job.world.Get_size()
         self._mpi, self._operations = job.mpi, job.operations
+        self.overlaps = job.mpi.Query_thread() >= job.mpi.THREAD_MULTIPLE
         self._is_crowded = number > MOST_PROGRAMS
         self._groups: dict[Group, Any] = job.crowd if self._is_crowded else {}
 
@@ -161,7 +162,7 @@ class MpiCommunicator(ProgramCommunicator[_Job]):
         return MpiCommunicator(self._job, number)
 
     def _channel_of(self, name: str) -> _Channel:
-        if self._mpi.Query_thread() < self._mpi.THREAD_MULTIPLE:
+        if not self.overlaps:
             raise CommunicationError(
                 "MPI was started so that one thread of a process may communicate, and this "
                 "one has several devices: start a process for each device (mpiexec -n N, "

@@ -68,37 +68,37 @@ class ProcessRanks:
         Raises:
             Exception: what the function raised in the rank that failed first.
         """
-        self.base.begin_run()
         if self._are_processes:
-            base = self.base
-            with self._running, communicating(base):  # threads take turns
+            with self._running:  # threads take turns
+                self.base.begin_run()
                 try:
-                    return [function(base)]
+                    return [_run(function, self.base)]
                 except BaseException as error:
-                    self._end_waiting(base.rank, error)
+                    self._end_waiting(self.base, error)
                     raise
+        self.base.begin_run()
 
         def run(thread: ThreadRank) -> T:
             rank = _Rank(self, thread)
             try:
-                with communicating(rank):
-                    return function(rank)
+                return _run(function, rank)
             except BaseException as error:
                 thread.place.fail(rank.rank, str(error) or type(error).__name__, error)
-                self._end_waiting(rank.rank, error)
+                self._end_waiting(rank, error)
                 raise
 
         return self._threads.run(run)
 
-    def _end_waiting(self, rank: int, error: BaseException) -> None:
+    def _end_waiting(self, rank: Communicator, error: BaseException) -> None:
         """Wait until no rank of this process communicates with other processes. Where these wait
         for the rank that failed, that is never: then end the job.
         """
         end = time.monotonic() + PATIENCE
-        while self.base.is_communicating():
+        rank.begun.stop(error)
+        while rank.begun.is_busy() or self.base.is_communicating():
             if time.monotonic() > end:
                 traceback.print_exception(error)
-                self.base.abort(f"device {rank} of the mesh failed: {error}")
+                self.base.abort(f"device {rank.rank} of the mesh failed: {error}")
             time.sleep(0.01)
 
     def division(self, group: Group) -> _Division:
@@ -107,6 +107,14 @@ class ProcessRanks:
         if found is None:
             found = self._divisions[group] = _Division(self, group)
         return found
+
+
+def _run(function: Callable[[Communicator], T], rank: Communicator) -> T:
+    """Call a function in a rank's thread, and wait for what it has begun."""
+    with communicating(rank):
+        result = function(rank)
+        rank.begun.settle()
+        return result
 
 
 class _Division:
@@ -197,6 +205,7 @@ class _Rank(Communicator):
         self._thread = thread
         self.rank = ranks.own[thread.rank]
         self.size = len(ranks.owners)
+        self.overlaps = ranks.base.overlaps
 
     def _simple(self, group: Group) -> tuple[Communicator, Group] | None:
         """The communicator, and the ranks there, of a group that one process has, or of which each

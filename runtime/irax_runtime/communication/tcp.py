@@ -201,6 +201,8 @@ class _Job(Job):
 class TcpCommunicator(ProgramCommunicator[Job], MessageCommunicator):
     """This process's connections to the others."""
 
+    overlaps = True
+
     def __init__(self, rank: int, size: int, job: Job, links: Links, number: int = 0) -> None:
         ProgramCommunicator.__init__(self, job, number)
         channel = links.channel("", number)

@@ -13,7 +13,6 @@ from concurrent.futures import Future, wait
 from dataclasses import dataclass, field
 from functools import partial
 from math import prod
-from queue import SimpleQueue
 from typing import Any, TypeVar
 
 import numpy as np
@@ -29,6 +28,7 @@ from irax_runtime.communication.communicator import (
     wide_dtype,
 )
 from irax_runtime.communication.current import communicating
+from irax_runtime.communication.workers import Worker
 
 _LARGE = 256 << 10
 """Bytes from which on each rank combines the arrays of all by itself."""
@@ -49,7 +49,7 @@ class ThreadGroup:
     def __init__(self, size: int, limit: float = DEFAULT_LIMIT) -> None:
         self.size = size
         self._limit = limit
-        self._workers = [_Worker(rank) for rank in range(1, size)]
+        self._workers = [Worker(f"irax rank {rank}") for rank in range(1, size)]
         self._running = threading.Lock()
 
     def run(self, function: Callable[[ThreadRank], T]) -> list[T]:
@@ -81,35 +81,7 @@ class ThreadGroup:
         late = wait(others, self._limit).not_done
         for number, future in enumerate(others):
             if future in late:
-                self._workers[number] = _Worker(number + 1)
-
-
-class _Worker:
-    """A thread that does one thing after the other. It does not keep the process from ending."""
-
-    def __init__(self, rank: int) -> None:
-        tasks: SimpleQueue[tuple[Callable[[], Any], Future[Any]] | None] = SimpleQueue()
-        threading.Thread(target=_work, args=(tasks,), name=f"irax rank {rank}", daemon=True).start()
-        self._tasks = tasks
-
-    def submit(self, task: Callable[[], Any]) -> Future[Any]:
-        """Have the thread do something; return what will have the result."""
-        future: Future[Any] = Future()
-        self._tasks.put((task, future))
-        return future
-
-    def __del__(self) -> None:
-        self._tasks.put(None)
-
-
-def _work(tasks: SimpleQueue[tuple[Callable[[], Any], Future[Any]] | None]) -> None:
-    while given := tasks.get():
-        task, future = given
-        try:
-            future.set_result(task())
-        except BaseException as error:  # whoever waits raises it
-            future.set_exception(error)
-        del given, task, future  # nothing is kept until the next one
+                self._workers[number] = Worker(f"irax rank {number + 1}")
 
 
 def _run(function: Callable[[ThreadRank], T], rank: ThreadRank) -> T:
