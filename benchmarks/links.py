@@ -2,6 +2,7 @@
 
 python -m benchmarks.links              needs root and network namespaces (tests/hosts/bed.py)
 python -m benchmarks.links 1gbit 2 3 4  with cables of this rate, for these numbers of hosts
+python -m benchmarks.links step 1gbit 2 3  times of a step of training, see `benchmarks.link_steps`
 
 With a rate, a row has what `irax cost --mesh --link` expects of such cables, whose latency is
 that of the smallest array.
@@ -16,11 +17,11 @@ from typing import Any
 
 import numpy as np
 
+from benchmarks import link_steps
+
 SIZES = (4, 4 << 10, 64 << 10, 1 << 20, 16 << 20)
 """Bytes of the arrays."""
 HOSTS = 3
-_RATES = {"mbit": 1e6 / 8, "gbit": 1e9 / 8}
-"""The units of rates, in bytes a second."""
 
 
 def _measured(all_reduce: Callable[[Any], Any], hosts: int) -> str:
@@ -70,7 +71,7 @@ def expected(rate: str, hosts: int, latency: float) -> list[float]:
     from irax_tools.cost.mesh import Exchange, Link
 
     op = AllReduce("hosts", hosts, "add")
-    link = Link(float(rate[:-4]) * _RATES[rate[-4:]], latency / 1e6)
+    link = Link(link_steps.bytes_per_second(rate), latency / 1e6)
     each = [Exchange("all_reduce", op.sent(size), op.rounds, 1, hosts, []) for size in SIZES]
     return [exchange.seconds(link) * 1e6 for exchange in each]
 
@@ -101,6 +102,8 @@ if __name__ == "__main__":
     match sys.argv[1:]:
         case ["rank", how, hosts]:
             rank(how, int(hosts))
+        case ["step", rate, *counts]:
+            link_steps.table(rate, [int(count) for count in counts or ["2"]])
         case [rate, *counts]:
             for count in map(int, counts or [HOSTS]):
                 table(rate, count)
