@@ -11,7 +11,9 @@ import pytest
 import irax
 import irax.numpy as jnp
 from irax_compiler import mlir
+from irax_compiler.passes.kernels.elementwise.search import FAR, NEAR, Search
 from irax_compiler.passes.kernels.views import Axis, View, axes
+from irax_compiler.pipeline import run_pipeline
 
 LENGTHS = [1000, 64, 7]
 """The lengths of rows: with a rest of a vector, without, and shorter than one."""
@@ -199,3 +201,33 @@ def test_values_beside_a_view_of_them():
     total, chosen = irax.jit(both_ways)(x, x > 0)
     np.testing.assert_allclose(total, y + y[::-1], rtol=1e-6)
     np.testing.assert_allclose(chosen, np.where(x > 0, y, y[::-1]), rtol=1e-6)
+
+
+def _chain(length: int, flipped: int) -> Any:
+    def function(x: Any, y: Any) -> Any:
+        for i in range(length):
+            x = x * 0.5 + (y[::-1] if i == flipped else y)
+        return x
+
+    return function
+
+
+def test_of_a_long_chain_few_clusters_are_tried(monkeypatch: pytest.MonkeyPatch):
+    tried: list[int] = []
+    connected = Search._connected
+    monkeypatch.setattr(Search, "_connected", lambda *x: tried.append(1) or connected(*x))
+    x = np.ones(4096, np.float32)
+    module = mlir.parse_module(irax.jit(_chain(256, -1)).lower(x, x).as_text())
+    run_pipeline(module, "elementwise")
+    assert len(tried) <= 2 * 256 // (FAR // NEAR) + 1
+
+
+@pytest.mark.parametrize("flipped", [0, 70, 199])
+def test_a_view_in_a_long_chain_is_found(flipped: int):
+    x = np.ones(4096, np.float32)
+    module = mlir.parse_module(irax.jit(_chain(200, flipped)).lower(x, x).as_text())
+    run_pipeline(module, "elementwise")
+    (function,) = mlir.functions(module).values()
+    names = [view.operation.name for view in mlir.body(function).operations]
+    assert "flow.dispatch" in names
+    assert "stablehlo.reverse" not in names

@@ -44,12 +44,16 @@ class Search:
         self._tried: set[Value] = set()
         """The results of operations that are connected with nearly the same ones as another, of
         which there is no cluster."""
+        self._without: set[Value] = set()
+        """The results of those of which there is one that does not pay."""
 
     def cluster_of(self, seed: Operation) -> Cluster | None:
         """Return the cluster of an operation; None if a kernel does not pay."""
         joins = seed.name == Concatenate.name
         if joins:
             found = self._joined(seed)
+        elif seed.results[0] in self._without:
+            return None
         elif self._is_member(seed):
             found = self._beside(seed) or self._placed(self._producers([seed]))
         else:
@@ -62,9 +66,10 @@ class Search:
             return None
         members = self._connected(seed)
         found = self._placed(sorted(members, key=in_order))
-        if found is None:
-            near = members if len(members) < FAR else members[: FAR // NEAR]
-            self._tried.update(operation.results[0] for operation in near)
+        if found is None or not _pays(found, joins=False):
+            tried = self._tried if found is None else self._without
+            others = [x for o in members if (x := o.results[0]) not in tried]
+            tried.update(others if len(members) < FAR else others[: FAR // NEAR])
         return found
 
     def _moved(self, x: Value) -> Cluster | None:
@@ -101,14 +106,14 @@ class Search:
         return Cluster([[found]], list(seed.results), seed)
 
     def _neighbours(self, operation: Operation) -> list[Operation]:
-        """Return the elementwise operations on values of the same shape that an elementwise one
-        uses the results of, and those that use its own.
+        """Return the elementwise operations on values of the same shape that use the result of an
+        elementwise one, and those that it uses the results of.
         """
         (x,) = operation.results
         near = [mlir.definition(y) for y in operation.operands]
         return [
             other
-            for other in (*near, *self._users(x))
+            for other in (*self._users(x), *near)
             if other is not None
             and other.block == self._block
             and self._is_member(other)
@@ -117,7 +122,7 @@ class Search:
 
     def _connected(self, seed: Operation) -> list[Operation]:
         """Return the elementwise operations on values of one shape that use results of each other,
-        in the order in which they are found.
+        in the order in which they are found: operands first, as seeds are taken from the end.
         """
         found, pending = {seed.results[0]: seed}, [seed]
         while pending and len(found) < FAR:
