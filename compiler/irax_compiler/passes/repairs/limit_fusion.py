@@ -1,5 +1,5 @@
 """The pass limit-fusion, which puts fusion barriers where IREE would not compile a fused kernel:
-one that has more arrays than it can bind, or returns booleans twice.
+one that has more arrays than it can bind, or returns booleans twice; or would take too long.
 """
 
 from __future__ import annotations
@@ -42,11 +42,15 @@ class LimitFusion(Pass):
     both are bytes. IREE finds the two results of a kernel to be one, and puts the copy between them
     outside of what it distributes: "restricted to workgroup distributed contexts".
 
+    So it does where more than `depth` operations that may be fused follow each other: IREE fuses
+    one after the other, and copies all that it has fused each time.
+
     Takes time in proportion to the number of operations.
     """
 
     name: ClassVar[str] = "limit-fusion"
     reads: int = 24
+    depth: int = 256
 
     def run(self, module: Module) -> None:
         for function in mlir.functions(module).values():
@@ -57,6 +61,7 @@ class LimitFusion(Pass):
         for last in _divisions(_of_single_elements(block), self.reads):
             _apart(last)
         read: dict[Value, frozenset[Value]] = {}
+        depths: dict[Value, int] = {}
         for operation in walk(block):
             if runs_blocks(operation):
                 for region in operation.regions:
@@ -65,8 +70,17 @@ class LimitFusion(Pass):
             elif operation.name not in _APART:
                 if _makes_bytes(operation) and _is_needed(operation.operands[0], operation):
                     _apart_for(operation)
+                self._shorten(operation, depths)
                 together = self._bounded(operation, read)
                 read.update(dict.fromkeys(operation.results, together))
+
+    def _shorten(self, operation: Operation, depths: dict[Value, int]) -> None:
+        """Put barriers behind operands that too many operations follow each other to."""
+        for x in dict.fromkeys(operation.operands):
+            if depths.get(x, 0) >= self.depth and isinstance(x.type, mlir.RankedTensorType):
+                _apart(x)
+        depth = 1 + max((depths.get(x, 0) for x in operation.operands), default=0)
+        depths.update(dict.fromkeys(operation.results, depth))
 
     def _bounded(
         self, operation: Operation, read: dict[Value, frozenset[Value]]
