@@ -13,6 +13,7 @@ import numpy as np
 
 from irax_compiler import mlir
 from irax_compiler.mlir import Value, shape_of
+from irax_compiler.passes.core import reached
 from irax_compiler.passes.kernels.elementwise.pieces import Computed, Constant, Piece, Read, Term
 from irax_compiler.passes.kernels.kernel import LONG
 from irax_compiler.passes.kernels.piecewise.places import (
@@ -34,11 +35,11 @@ SMALL = 8
 
 
 class Repeated(Exception):
-    """An operation would be computed several times for the elements of a large piece."""
+    """Operations would be computed several times for the elements of a large piece."""
 
-    def __init__(self, x: Value) -> None:
-        super().__init__(x)
-        self.x = x
+    def __init__(self, results: Sequence[Value]) -> None:
+        super().__init__(results)
+        self.results = results
 
 
 class TooLong(Exception):
@@ -84,9 +85,23 @@ class _Expression:
 
         Raises:
             Divided: not all elements are computed in one way.
-            Repeated: an operation would be computed several times.
+            Repeated: operations would be computed several times.
+        """
+        repeated: list[Value] = []
+        try:
+            self._find(ends, repeated)
+        except Divided:
+            if not repeated:
+                raise
+        if repeated:
+            raise Repeated(repeated)
+
+    def _find(self, ends: Sequence[Source], repeated: list[Value]) -> None:
+        """Find operands, but for values that would be computed several times. They are listed: a
+        search goes on without all of these, and grows otherwise in what they are computed from.
         """
         needed: dict[Value, dict[Places, None]] = {}
+        others: set[Value] = set()
         pending: list[tuple[int, Value]] = []
 
         def need(x: Value, places: Places) -> None:
@@ -99,7 +114,11 @@ class _Expression:
             need(x, places)
         while pending:
             _, x = heappop(pending)
-            self._check(x, needed[x])
+            if self._is_repeated(needed[x]):
+                if x not in others:
+                    repeated.append(x)
+                    others |= reached([x], self._operands_inside)
+                continue
             operation = mlir.definition(x)
             assert operation is not None
             for places in needed[x]:
@@ -108,11 +127,15 @@ class _Expression:
                 for source in found:
                     need(*source)
 
-    def _check(self, x: Value, needed: Mapping[Places, None]) -> None:
-        """Raise Repeated for an operation that would be computed too often."""
+    def _operands_inside(self, x: Value) -> list[Value]:
+        operation = mlir.definition(x)
+        assert operation is not None
+        return [y for y in operation.operands if y in self.grown.inside]
+
+    def _is_repeated(self, needed: Mapping[Places, None]) -> bool:
+        """True for an operation that would be computed too often, at the places that are needed."""
         is_once = len(needed) == 1 and all(is_whole(places, self.box) for places in needed)
-        if not is_once and (not self.is_small or len(self.operands) > LONG):
-            raise Repeated(x)
+        return not is_once and (not self.is_small or len(self.operands) > LONG)
 
     def source(self, x: Value, places: Places) -> Source:
         """Return what has the elements of a value at some places, before moves of elements."""
@@ -180,7 +203,7 @@ class Pieces:
         """Return the pieces in bands: those that are side by side in the same rows.
 
         Raises:
-            Repeated: an operation would be computed several times.
+            Repeated: operations would be computed several times.
             TooLong: there are too many, or too many operations in them.
         """
         found: dict[Box, list[Piece]] = {}

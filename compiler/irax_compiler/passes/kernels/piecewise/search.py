@@ -24,10 +24,14 @@ from irax_compiler.passes.kernels.piecewise.places import is_joint
 FAR = 256
 """The most operations that are looked at for a kernel."""
 TRIES = 8
-"""The most searches for a kernel, each without an operation of the one before."""
+"""The most searches for a kernel, each without some operations of the one before, and the most that
+a kernel would compute several times: others must store their results for it.
+"""
 NEAR = 4
 """One of so many operations of a kernel that is too long, the last ones, is taken to end one that
 is as long."""
+NEARER = 16
+"""Such a part of a kernel of many operations that would compute too many of these several times."""
 
 _MOVES = (
     slicing.Slice.name,
@@ -88,11 +92,14 @@ def cluster_of(
         try:
             bands = Pieces(shape_of(root.results[0]), grown).bands()
         except Repeated as repeated:
-            apart.add(repeated.x)
-            continue
+            apart.update(repeated.results)
+            if len(apart) < TRIES:
+                continue
+            if len(grown.members) > FAR // 2:
+                done.update(_last(grown, NEARER))
+            return None
         except TooLong:
-            nearest = sorted(grown.members, key=numbers.__getitem__)[-len(grown.members) // NEAR :]
-            done.update(nearest)
+            done.update(_last(grown, NEAR))
             return None
         found = Cluster(bands, grown.given, place)
         late = [x for x in found.arrays if not is_there(x, place) or _needs(x, grown.given)]
@@ -103,6 +110,11 @@ def cluster_of(
             return None
         apart.update(x for x in grown.given if x != root.results[0])
     return None
+
+
+def _last(grown: Grown, part: int) -> list[Value]:
+    """Return one of so many operations of a kernel, the last ones."""
+    return sorted(grown.members, key=grown.numbers.__getitem__)[-len(grown.members) // part :]
 
 
 def _may_end(root: Operation, is_computed: Test) -> bool:
