@@ -283,6 +283,32 @@ def test_making():
         sparse.eye(2, sparse_format="dense")
 
 
+@pytest.mark.parametrize("key", [irax.random.key(3), irax.random.PRNGKey(3)], ids=["typed", "raw"])
+def test_random_arrays_have_the_numbers_of_jax(key):
+    """As drawn by JAX 0.12.0.1; a part of the places is rounded up."""
+    x = sparse.random_bcoo(key, (4, 5, 6), nse=0.1, n_batch=1)
+    assert (x.nse, x.indices.dtype) == (3, jnp.int32)
+    np.testing.assert_allclose(np.ravel(x.todense())[[6, 10, 16]], [0.312, 0.009, 0.044], atol=5e-4)
+    x = sparse.random_bcoo(
+        key, (4, 5, 2), nse=7, n_dense=1, generator=irax.random.normal, sorted_indices=True
+    )
+    places = [[0, 2], [0, 4], [1, 1], [2, 0], [2, 1], [3, 0], [3, 1]]
+    np.testing.assert_array_equal(x.indices, places)
+    np.testing.assert_allclose(x.data.sum(), -6.6596, rtol=1e-4)
+
+
+def test_powers():
+    dense = np.array([[0, 1, 0], [2, 0, 3]], np.float32)
+    for made in (sparse.BCOO.fromdense(dense), sparse.BCSR.fromdense(dense)):
+        np.testing.assert_array_equal((made**3).todense(), dense**3)
+        np.testing.assert_array_equal(irax.jit(lambda x: x**2)(made).todense(), dense**2)
+        for exponent in (0, -1, np.ones(3)):
+            with pytest.raises(NotImplementedError, match="a positive number as the exponent"):
+                made**exponent
+    twice = sparse.BCOO((jnp.ones(2), jnp.zeros((2, 1), int)), shape=(2,))
+    np.testing.assert_array_equal((twice**2).todense(), [4, 0])
+
+
 INDICES = [
     (jnp.array([2, 0]),),
     (jnp.array([2, 0]), jnp.array([1, -1])),

@@ -6,6 +6,8 @@ import operator
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
+
 import irax.numpy as jnp
 from irax.core.array import Array, as_array
 from irax.experimental.sparse.bcoo import BCOO
@@ -91,6 +93,20 @@ def negative(x: Any) -> Any:
 def absolute(x: Any) -> Any:
     """Return the array with the absolute values of its elements."""
     return _mapped(x, abs, is_linear=False)
+
+
+def power(x: Any, exponent: Any) -> Any:
+    """Return the powers of the elements, with a positive number as the exponent.
+
+    Raises:
+        NotImplementedError: another exponent, with which the powers of zeros are no zeros.
+    """
+    if np.ndim(exponent) or isinstance(exponent, JAXSparse) or not exponent > 0:
+        raise NotImplementedError(
+            f"sparse: expected a positive number as the exponent, got {exponent!r}: powers of "
+            "zeros would be no zeros; use todense()"
+        )
+    return _mapped(x, lambda values: values**exponent, is_linear=False)
 
 
 def divide(x: Any, y: Any) -> Any:

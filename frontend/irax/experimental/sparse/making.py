@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from math import prod
+from math import ceil, prod
 from typing import Any
 
 import numpy as np
@@ -146,17 +146,17 @@ def random_bcoo(
     end = len(shape) - n_dense
     batch, sparse, dense = shape[:n_batch], shape[n_batch:end], shape[end:]
     places = prod(sparse)
-    count = int(nse * places) if 0 <= nse < 1 else int(nse)
-    if count < 0:
+    count = ceil(nse * places) if nse < 1 else int(nse)
+    if nse < 0:
         raise ValueError(f"random_bcoo: nse must not be negative, got {nse}")
-    of_places, of_values = random.split(key)
+    keys = random.split(key, prod(batch) + 1)
 
     def draw(key: Array) -> Array:
         chosen = random.choice(key, places, (count,), replace=not unique_indices)
-        return coordinates_of(chosen, sparse).astype(indices_dtype or np.int32)
+        return coordinates_of(chosen, sparse).astype(indices_dtype or int)
 
-    keys = random.split(of_places, batch) if batch else of_places
-    indices = over_batch(draw, n_batch)(keys)
-    data = generator(of_values, shape=(*batch, count, *dense), dtype=dtype, **options)
+    of_places = keys[1:].reshape((*batch, *keys.shape[1:]))
+    indices = over_batch(draw, n_batch)(of_places)
+    data = generator(keys[0], shape=(*batch, count, *dense), dtype=dtype, **options)
     mat = BCOO((data, indices), shape=shape, unique_indices=unique_indices)
     return bcoo_sort_indices(mat) if sorted_indices else mat

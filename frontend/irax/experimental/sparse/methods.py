@@ -81,6 +81,7 @@ def attach() -> None:
         "__mul__": arithmetic.multiply,
         "__rmul__": arithmetic.multiply,
         "__truediv__": arithmetic.divide,
+        "__pow__": arithmetic.power,
         "__add__": arithmetic.add,
         "__radd__": arithmetic.add,
         "__sub__": arithmetic.subtract,
