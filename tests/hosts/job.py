@@ -1,12 +1,17 @@
 """The program of each process of the jobs of `test_faults.py`: steps of training, one line each.
 
-python -m tests.hosts.job STEPS LIMIT [swapped]
+python -m tests.hosts.job STEPS LIMIT [FAULT]
+
+A fault, "swapped" or one of `FAULTS`, is that of rank 1 in step 5.
 """
 
 from __future__ import annotations
 
+import os
+import signal
 import sys
 import time
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -14,6 +19,18 @@ import numpy as np
 import irax
 import irax.numpy as jnp
 from irax import NamedSharding, P
+
+
+def _raise() -> None:
+    raise ValueError("on purpose")
+
+
+FAULTS: dict[str, Callable[[], object]] = {
+    "killed": lambda: os.kill(os.getpid(), signal.SIGKILL),
+    "stopped": lambda: os.kill(os.getpid(), signal.SIGSTOP),
+    "raises": _raise,
+    "leaves": lambda: sys.exit(3),
+}
 
 
 def main(steps: str, limit: str, fault: str = "") -> None:
@@ -39,8 +56,12 @@ def main(steps: str, limit: str, fault: str = "") -> None:
     w = irax.device_put(jnp.zeros(4, "float32"), everywhere)
     programs, value = [step, evaluate], 0.0
     for i in range(int(steps)):
-        if i == 5 and fault == "swapped" and irax.process_index() == 1:
-            programs.reverse()
+        if i == 5 and fault and irax.process_index() == 1:
+            print("now", flush=True)
+            if fault == "swapped":
+                programs.reverse()
+            else:
+                FAULTS[fault]()
         for program in programs:
             w, value = program(w, x, y)
         print(f"step {i} loss {float(value):.9g}", flush=True)
