@@ -218,3 +218,38 @@ def test_odd_functions():
 def test_what_jumps_at_0_keeps_the_sign():
     for inside, result in ((f"%f = stablehlo.cosine %size : {F}", "%f"), ("", "%one")):
         assert "stablehlo.sign" in str(read_module(odd(inside, result)))
+
+
+def test_rectifiers_of_jax():
+    """Slopes of relu and relu6, in functions of these names, and that of `maximum` alone."""
+    text = """
+    func.func @main(%x: tensor<5xf32>) -> (tensor<5xf32>, tensor<5xf32>, tensor<5xf32>) {
+      %0 = call @relu_1(%x) : (tensor<5xf32>) -> tensor<5xf32>
+      %1 = call @relu6(%x) : (tensor<5xf32>) -> tensor<5xf32>
+      %zero = stablehlo.constant dense<0.0> : tensor<5xf32>
+      %2 = stablehlo.maximum %x, %zero : tensor<5xf32>
+      return %0, %1, %2 : tensor<5xf32>, tensor<5xf32>, tensor<5xf32>
+    }
+    func.func private @relu_1(%x: tensor<5xf32>) -> tensor<5xf32> {
+      %c = stablehlo.constant dense<0> : tensor<i32>
+      %0 = stablehlo.convert %c : (tensor<i32>) -> tensor<f32>
+      %1 = stablehlo.broadcast_in_dim %0, dims = [] : (tensor<f32>) -> tensor<5xf32>
+      %2 = stablehlo.maximum %x, %1 : tensor<5xf32>
+      return %2 : tensor<5xf32>
+    }
+    func.func private @relu6(%x: tensor<5xf32>) -> tensor<5xf32> {
+      %zero = stablehlo.constant dense<0.0> : tensor<5xf32>
+      %six = stablehlo.constant dense<6.0> : tensor<5xf32>
+      %0 = stablehlo.maximum %x, %zero : tensor<5xf32>
+      %1 = stablehlo.minimum %0, %six : tensor<5xf32>
+      return %1 : tensor<5xf32>
+    }"""
+    run = irax.ir.load(text, device="reference")
+    x = np.array([-1, 0, 2, 6, np.nan], np.float32)
+    expected = np.maximum(x, 0), np.minimum(np.maximum(x, 0), 6), np.maximum(x, 0)
+    for found, value in zip(run(x), expected, strict=True):
+        np.testing.assert_array_equal(found, value)
+    slopes = [[0, 0, 1, 1], [0, 0, 1, 0], [0, 0.5, 1, 1]]
+    for i, slope in enumerate(slopes):
+        found = irax.grad(lambda x, i=i: run(x)[i][:4].sum())(x)
+        np.testing.assert_array_equal(found[:4], slope)

@@ -10,10 +10,12 @@ What they write has other derivatives at some points:
   of 0 as a factor.
 - log(1 + exp(-|x|)), by all of them, as in softplus and logaddexp: at 0, max(x, 0) has the mean of
   its two slopes, and |x| that of positive numbers, which do not belong together.
+- relu and relu6, by JAX, as functions of these names: at 0 and 6, their slope is 0.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -25,7 +27,9 @@ from irax_compiler.ops import comparison, elementwise
 from irax_compiler.ops.core import no_calls, zeros_like
 from irax_compiler.ops.registry import read, traits_named
 
-WORDS = ("imag", "log_plus_one", "sqrt", "sign")
+WORDS = ("imag", "log_plus_one", "sqrt", "sign", "relu")
+_RECTIFIER = re.compile(r"relu6?(_\d+)?")
+"""The names that JAX gives such functions."""
 _MOST = 500
 """The most operations of an odd function."""
 
@@ -75,6 +79,32 @@ def _without_abs(x: Value) -> Value | None:
     scale, inner = factors if _number(factors[0]) is not None else factors[::-1]
     found = None if _number(scale) is None else _without_abs(inner)
     return None if found is None else elementwise.multiply(scale, found)
+
+
+# ---- rectifiers ----------------------------------------------------------------------------------
+
+
+def _rectified(operation: Operation) -> Value | None:
+    """Return max(x, 0), or min(x, 6), as a choice of the constant where x is equal to it."""
+    (result,) = operation.results
+    around: Any = operation.parent
+    function = around.operation
+    if function.name != "func.func" or mlir.dtype_of(result).kind != "f":
+        return None
+    if not _RECTIFIER.fullmatch(mlir.function_name(function)):
+        return None
+    is_lower = operation.name == "stablehlo.maximum"
+    for x, bound in (operation.operands, list(operation.operands)[::-1]):
+        if _converted_number(bound) == (0 if is_lower else 6):
+            reaches = comparison.less_equal if is_lower else comparison.greater_equal
+            return comparison.select(reaches(x, bound), bound, x)
+    return None
+
+
+def _converted_number(x: Value) -> float | None:
+    inside = _operands(x, "stablehlo.broadcast_in_dim")
+    converted = _operands(inside[0] if inside else x, "stablehlo.convert")
+    return _number(converted[0] if converted else x)
 
 
 # ---- odd functions -------------------------------------------------------------------------------
@@ -257,6 +287,8 @@ def _number(x: Value) -> float | None:
 
 _FORMS: dict[str, Callable[[Operation], Value | None]] = {
     "stablehlo.log_plus_one": _log_of_sum,
+    "stablehlo.maximum": _rectified,
+    "stablehlo.minimum": _rectified,
     "stablehlo.multiply": _odd,
     "stablehlo.select": _of_selection,
 }
