@@ -11,6 +11,7 @@ from tests.frontend.case_checks import strictness
 import irax
 import irax.numpy as jnp
 from irax.dtypes import TypePromotionError
+from irax.experimental import sparse
 from irax.scipy.spatial.transform import Rotation
 
 THREE = np.array([1, 2, 3], np.int32)
@@ -186,3 +187,15 @@ def test_options_are_back_after_an_error_of_the_users():
             ones(irax) + THREE
     assert irax.config.given is None
     assert not irax.config.stepwise
+
+
+def test_what_sparse_arrays_do_inside_is_not_judged():
+    with strictness(irax):
+        m = sparse.BCOO.fromdense(jnp.array([[1.0, 0.0, 2.0], [0.0, 3.0, 0.0]]))
+        assert (m @ m.T).todense().tolist() == [[5, 0], [0, 9]]
+        assert m.sum(0).todense().tolist() == [1, 3, 2]
+        assert (m + m).sum_duplicates().todense()[1].tolist() == [0, 6, 0]
+        assert m[0].todense().tolist() == [1, 0, 2]
+        assert m.reshape(3, 2).todense().tolist() == [[1, 0], [2, 0], [3, 0]]
+        rows = sparse.bcoo_concatenate([m, m], dimension=0)
+        assert rows.shape == (4, 3)

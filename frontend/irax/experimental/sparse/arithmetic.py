@@ -10,6 +10,7 @@ import numpy as np
 
 import irax.numpy as jnp
 from irax.core.array import Array, as_array
+from irax.core.dtypes.strictness import library
 from irax.experimental.sparse.bcoo import BCOO
 from irax.experimental.sparse.bcsr import BCSR
 from irax.experimental.sparse.forms import JAXSparse
@@ -24,16 +25,19 @@ from irax.experimental.sparse.products import (
 from irax.experimental.sparse.structure import bcoo_broadcast_in_dim, bcoo_transpose
 
 
+@library
 def in_coordinates(x: Any) -> Any:
     """Return a sparse array in coordinate form; anything else as it is."""
     return x.to_bcoo() if isinstance(x, BCSR | COO | CSR | CSC) else x
 
 
+@library
 def todense(arr: Any) -> Array:
     """Return a sparse or dense array as a dense one."""
     return arr.todense() if isinstance(arr, JAXSparse) else as_array(arr)
 
 
+@library
 def multiply(x: Any, y: Any) -> BCOO:
     """Return the elementwise product of two arrays, at least one of which is sparse."""
     x, y = in_coordinates(x), in_coordinates(y)
@@ -62,6 +66,7 @@ def _with_dimensions(mat: BCOO, ndim: int) -> BCOO:
     )
 
 
+@library
 def add(x: Any, y: Any) -> Any:
     """Return the elementwise sum of two arrays: a sparse one if both are.
 
@@ -80,21 +85,25 @@ def add(x: Any, y: Any) -> Any:
     return BCOO((values, jnp.concatenate([i, j], axis=n_batch)), shape=x.shape)
 
 
+@library
 def subtract(x: Any, y: Any) -> Any:
     """Return the elementwise difference of two arrays: a sparse one if both are."""
     return add(x, negative(y) if isinstance(y, JAXSparse) else -as_array(y))
 
 
+@library
 def negative(x: Any) -> Any:
     """Return the array with its values negated."""
     return _mapped(x, operator.neg, is_linear=True)
 
 
+@library
 def absolute(x: Any) -> Any:
     """Return the array with the absolute values of its elements."""
     return _mapped(x, abs, is_linear=False)
 
 
+@library
 def power(x: Any, exponent: Any) -> Any:
     """Return the powers of the elements, with a positive number as the exponent.
 
@@ -109,6 +118,7 @@ def power(x: Any, exponent: Any) -> Any:
     return _mapped(x, lambda values: values**exponent, is_linear=False)
 
 
+@library
 def divide(x: Any, y: Any) -> Any:
     """Return a sparse array divided by a number or a dense array.
 
@@ -127,6 +137,7 @@ def _mapped(x: Any, function: Callable[[Array], Array], is_linear: bool) -> Any:
     return found if isinstance(x, BCOO) else type(x).from_bcoo(found)
 
 
+@library
 def matmul(x: Any, y: Any) -> Any:
     """Return the product of two arrays as `numpy.matmul` does; a sparse one if both are."""
     x, y = in_coordinates(x), in_coordinates(y)

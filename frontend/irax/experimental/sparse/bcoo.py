@@ -10,6 +10,7 @@ import numpy as np
 import irax.numpy as jnp
 from irax import tree_util
 from irax.core.array import Array, as_array
+from irax.core.dtypes.strictness import library
 from irax.experimental.sparse.forms import JAXSparse, over_batch, placed
 
 
@@ -193,6 +194,7 @@ class BCOO(JAXSparse):
         def transpose(self, axes: Sequence[int] | None = None) -> BCOO: ...
 
 
+@library
 def bcoo_fromdense(
     mat: Any,
     *,
@@ -225,6 +227,7 @@ def bcoo_fromdense(
     return BCOO((data, indices), shape=mat.shape, indices_sorted=True, unique_indices=True)
 
 
+@library
 def coordinates_of(linear: Array, shape: Sequence[int]) -> Array:
     """Return the coordinates of places that are counted through a shape, last dimension first;
     beyond all dimensions for places beyond its size.
@@ -240,6 +243,7 @@ def coordinates_of(linear: Array, shape: Sequence[int]) -> Array:
     return jnp.stack(found[::-1], axis=-1)
 
 
+@library
 def bcoo_todense(mat: BCOO) -> Array:
     """Return the dense form of a sparse array."""
     values, places = mat.places()
@@ -251,6 +255,7 @@ def bcoo_todense(mat: BCOO) -> Array:
     return zeros.at[tuple(places)].add(values, mode="drop")
 
 
+@library
 def bcoo_extract(sparr: BCOO, arr: Any, *, assume_unique: bool | None = None) -> BCOO:
     """Return the elements of a dense array at the places of a sparse one.
 

@@ -10,6 +10,7 @@ import numpy as np
 import irax.numpy as jnp
 from irax import tree_util
 from irax.core.array import Array, as_array
+from irax.core.dtypes.strictness import library
 from irax.experimental.sparse.bcoo import BCOO, bcoo_extract, bcoo_fromdense
 from irax.experimental.sparse.forms import JAXSparse, over_batch, placed
 from irax.experimental.sparse.layouts import bcoo_sort_indices, bcoo_sum_duplicates
@@ -175,6 +176,7 @@ def _places(columns: Array, indptr: Array, width: int) -> Array:
     return over_batch(kernel, columns.ndim - 1)(columns, indptr)
 
 
+@library
 def bcsr_fromdense(
     mat: Any,
     *,
@@ -194,11 +196,13 @@ def bcsr_fromdense(
     return BCSR.from_bcoo(found)
 
 
+@library
 def bcsr_todense(mat: BCSR) -> Array:
     """Return the dense form of a sparse array."""
     return mat.todense()
 
 
+@library
 def bcsr_extract(indices: Any, indptr: Any, mat: Any) -> Array:
     """Return the elements of a dense array at the places of a sparse one, given by its `indices`
     and `indptr`.
@@ -209,11 +213,13 @@ def bcsr_extract(indices: Any, indptr: Any, mat: Any) -> Array:
     return bcoo_extract(BCOO((empty, places), shape=dense.shape), dense, assume_unique=True).data
 
 
+@library
 def bcsr_sum_duplicates(mat: BCSR, nse: int | None = None) -> BCSR:
     """Return it with one value at each place; parameters are those of `bcoo_sum_duplicates`."""
     return BCSR.from_bcoo(bcoo_sum_duplicates(mat.to_bcoo(), nse))
 
 
+@library
 def bcsr_broadcast_in_dim(
     mat: BCSR, *, shape: Sequence[int], broadcast_dimensions: Sequence[int], sharding: Any = None
 ) -> BCSR:
@@ -224,11 +230,13 @@ def bcsr_broadcast_in_dim(
     return BCSR.from_bcoo(found)
 
 
+@library
 def bcsr_concatenate(operands: Sequence[BCSR], *, dimension: int) -> BCSR:
     """Join arrays along a dimension, as `bcoo_concatenate` does."""
     return BCSR.from_bcoo(bcoo_concatenate([m.to_bcoo() for m in operands], dimension=dimension))
 
 
+@library
 def bcsr_dot_general(
     lhs: Any,
     rhs: Any,

@@ -9,10 +9,12 @@ import numpy as np
 
 import irax.numpy as jnp
 from irax.core.array import Array
+from irax.core.dtypes.strictness import library
 from irax.experimental.sparse.bcoo import BCOO
 from irax.experimental.sparse.forms import over_batch, tell_inefficient
 
 
+@library
 def bcoo_sort_indices(mat: BCOO) -> BCOO:
     """Return it with its places in increasing order."""
 
@@ -36,6 +38,7 @@ def _order(indices: Array) -> Array:
     return jnp.lexsort(tuple(indices[:, d] for d in reversed(range(indices.shape[1]))))
 
 
+@library
 def bcoo_sum_duplicates(mat: BCOO, nse: int | None = None) -> BCOO:
     """Return it with one value at each place, in increasing order.
 
@@ -79,6 +82,7 @@ def bcoo_sum_duplicates(mat: BCOO, nse: int | None = None) -> BCOO:
     return BCOO(arrays, shape=mat.shape, indices_sorted=True, unique_indices=True)
 
 
+@library
 def bcoo_update_layout(
     mat: BCOO,
     *,

@@ -11,11 +11,13 @@ import irax.numpy as jnp
 from irax import lax
 from irax.core.array import Array, as_array
 from irax.core.avals import ShapeDtypeStruct
+from irax.core.dtypes.strictness import library
 from irax.execution.callbacks import pure_callback
 from irax.experimental.sparse.matrices import CSR
 from irax_compiler.ops.scipy_modules import needed, scipy_module
 
 
+@library
 def spsolve(
     data: Any, indices: Any, indptr: Any, b: Any, tol: float = 1e-6, reorder: int = 1
 ) -> Array:
@@ -87,6 +89,7 @@ class _Search(NamedTuple):
     """The number of vectors that are exact but for rounding."""
 
 
+@library
 def lobpcg_standard(
     A: Array | Callable[[Array], Array], X: Array, m: int = 100, tol: float | None = None
 ) -> tuple[Array, Array, Array]:

@@ -11,6 +11,7 @@ import numpy as np
 import irax.numpy as jnp
 from irax import random
 from irax.core.array import Array
+from irax.core.dtypes.strictness import library
 from irax.experimental.sparse.bcoo import BCOO, coordinates_of
 from irax.experimental.sparse.bcsr import BCSR
 from irax.experimental.sparse.forms import JAXSparse, over_batch
@@ -35,6 +36,7 @@ def _format(name: str) -> Callable[[BCOO], Any]:
         ) from None
 
 
+@library
 def empty(
     shape: Sequence[int],
     dtype: Any = None,
@@ -68,6 +70,7 @@ def empty(
     return make(BCOO((data, indices), shape=shape, indices_sorted=True, unique_indices=True))
 
 
+@library
 def eye(
     N: int,
     M: int | None = None,
@@ -110,6 +113,7 @@ def eye(
     return make(mat)
 
 
+@library
 def random_bcoo(
     key: Any,
     shape: Sequence[int],

@@ -13,6 +13,7 @@ import numpy as np
 import irax.numpy as jnp
 from irax import tree_util
 from irax.core.array import Array
+from irax.core.dtypes.strictness import library
 from irax.experimental.sparse.bcoo import BCOO, bcoo_fromdense
 from irax.experimental.sparse.bcsr import BCSR
 from irax.experimental.sparse.forms import JAXSparse, placed
@@ -143,41 +144,49 @@ class CSC(_Matrix):
         return CSR((self.data, self.indices, self.indptr), shape=self.shape[::-1])
 
 
+@library
 def coo_fromdense(mat: Any, *, nse: int | None = None, index_dtype: Any = np.int32) -> COO:
     """Return a dense matrix by coordinates."""
     return COO.fromdense(mat, nse=nse, index_dtype=index_dtype)
 
 
+@library
 def coo_todense(mat: COO) -> Array:
     """Return the dense form of a matrix by coordinates."""
     return mat.todense()
 
 
+@library
 def coo_matvec(mat: COO, v: Any, transpose: bool = False) -> Array:
     """Return the product of a matrix, or of its transpose, with a vector."""
     return _product(mat, v, transpose)
 
 
+@library
 def coo_matmat(mat: COO, B: Any, *, transpose: bool = False) -> Array:
     """Return the product of a matrix, or of its transpose, with a matrix."""
     return _product(mat, B, transpose)
 
 
+@library
 def csr_fromdense(mat: Any, *, nse: int | None = None, index_dtype: Any = np.int32) -> CSR:
     """Return a dense matrix by compressed rows."""
     return CSR.fromdense(mat, nse=nse, index_dtype=index_dtype)
 
 
+@library
 def csr_todense(mat: CSR) -> Array:
     """Return the dense form of a matrix by compressed rows."""
     return mat.todense()
 
 
+@library
 def csr_matvec(mat: CSR, v: Any, transpose: bool = False) -> Array:
     """Return the product of a matrix, or of its transpose, with a vector."""
     return _product(mat, v, transpose)
 
 
+@library
 def csr_matmat(mat: CSR, B: Any, *, transpose: bool = False) -> Array:
     """Return the product of a matrix, or of its transpose, with a matrix."""
     return _product(mat, B, transpose)

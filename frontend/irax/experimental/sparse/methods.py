@@ -7,6 +7,7 @@ from math import prod
 from typing import Any
 
 import irax.numpy as jnp
+from irax.core.dtypes.strictness import library
 from irax.experimental.sparse import arithmetic
 from irax.experimental.sparse.arithmetic import in_coordinates
 from irax.experimental.sparse.bcoo import BCOO
@@ -94,7 +95,7 @@ def attach() -> None:
         "__iter__": _rows,
     }
     for name, function in shared.items():
-        setattr(JAXSparse, name, function)
+        setattr(JAXSparse, name, library(function))
     own = {
         "transpose": _transpose,
         "reshape": _reshape,
@@ -103,4 +104,4 @@ def attach() -> None:
         "update_layout": bcoo_update_layout,
     }
     for name, function in own.items():
-        setattr(BCOO, name, function)
+        setattr(BCOO, name, library(function))

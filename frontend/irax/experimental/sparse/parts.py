@@ -11,11 +11,13 @@ import numpy as np
 import irax.numpy as jnp
 from irax import lax
 from irax.core.array import Array, as_array
+from irax.core.dtypes.strictness import library
 from irax.experimental.sparse.bcoo import BCOO
 from irax.experimental.sparse.layouts import bcoo_sum_duplicates
 from irax.experimental.sparse.structure import Kinds, dimension_of, outside_of
 
 
+@library
 def bcoo_concatenate(operands: Sequence[BCOO], *, dimension: int) -> BCOO:
     """Join arrays along a dimension.
 
@@ -82,6 +84,7 @@ def _padded(mat: BCOO, nse: int) -> tuple[Array, Array]:
     )
 
 
+@library
 def bcoo_slice(
     mat: BCOO,
     *,
@@ -109,6 +112,7 @@ def bcoo_slice(
     return _part(mat, starts, sizes, steps)
 
 
+@library
 def bcoo_dynamic_slice(mat: BCOO, start_indices: Sequence[Any], slice_sizes: Sequence[int]) -> BCOO:
     """Return a part of it that begins where arrays say, as `lax.dynamic_slice` does.
 

@@ -10,6 +10,7 @@ import numpy as np
 
 import irax.numpy as jnp
 from irax.core.array import Array, as_array
+from irax.core.dtypes.strictness import library
 from irax.experimental.sparse.bcoo import BCOO
 from irax.experimental.sparse.forms import over_batch
 from irax.experimental.sparse.layouts import bcoo_sum_duplicates, bcoo_update_layout
@@ -21,6 +22,7 @@ DimensionNumbers: TypeAlias = tuple[
 `lax.dot_general`."""
 
 
+@library
 def bcoo_dot_general(
     lhs: Any,
     rhs: Any,
@@ -164,6 +166,7 @@ def _most(lhs: BCOO, rhs: BCOO, shape: Sequence[int]) -> int:
     return min(lhs.nse * rhs.nse, prod(shape))
 
 
+@library
 def bcoo_dot_general_sampled(
     A: Any, B: Any, indices: Any, *, dimension_numbers: DimensionNumbers
 ) -> Array:
@@ -208,6 +211,7 @@ def _columns(places: Array, n_batch: int) -> list[Array]:
     return [*map(jnp.asarray, lanes), *(places[..., d] for d in range(places.shape[-1]))]
 
 
+@library
 def bcoo_multiply_dense(sp_mat: BCOO, v: Any) -> Array:
     """Return the values of the elementwise product of a sparse array with a dense one.
 
@@ -237,6 +241,7 @@ def bcoo_multiply_dense(sp_mat: BCOO, v: Any) -> Array:
     return (values * factors).reshape(*sp_mat.batch_shape, sp_mat.nse, *sp_mat.dense_shape)
 
 
+@library
 def bcoo_multiply_sparse(lhs: BCOO, rhs: BCOO) -> BCOO:
     """Return the elementwise product of two sparse arrays, whose shapes broadcast.
 
@@ -273,6 +278,7 @@ def _spread(x: Array, batch: Sequence[int]) -> Array:
     return jnp.broadcast_to(x, (*batch, *x.shape[len(batch) :]))
 
 
+@library
 def elementwise(mat: BCOO, function: Callable[[Array], Array], is_linear: bool) -> BCOO:
     """Return a function of each element, one that is zero at zero."""
     if not is_linear and not mat.unique_indices:

@@ -12,6 +12,7 @@ import numpy as np
 import irax.numpy as jnp
 from irax import lax
 from irax.core.array import Array
+from irax.core.dtypes.strictness import library
 from irax.experimental.sparse.bcoo import BCOO, coordinates_of
 from irax.experimental.sparse.layouts import bcoo_update_layout
 
@@ -42,6 +43,7 @@ class Kinds:
         return dimension if dimension < self.n_batch else dimension - self.n_sparse + 1
 
 
+@library
 def dimension_of(d: int, mat: BCOO, what: str) -> int:
     """Return the number of a dimension. Raises ValueError if there is no such dimension."""
     if not -mat.ndim <= d < mat.ndim:
@@ -49,11 +51,13 @@ def dimension_of(d: int, mat: BCOO, what: str) -> int:
     return d % mat.ndim
 
 
+@library
 def outside_of(indices: Array, mat: BCOO) -> Array:
     """Return for each value if its place lies beyond the array."""
     return (indices >= np.array(mat.sparse_shape, indices.dtype)).any(axis=-1)
 
 
+@library
 def bcoo_transpose(mat: BCOO, *, permutation: Sequence[int]) -> BCOO:
     """Return it with its dimensions in another order.
 
@@ -87,6 +91,7 @@ def bcoo_transpose(mat: BCOO, *, permutation: Sequence[int]) -> BCOO:
     )
 
 
+@library
 def bcoo_reduce_sum(mat: BCOO, *, axes: Sequence[int]) -> BCOO:
     """Return sums of its elements over some dimensions."""
     dropped = sorted({dimension_of(d, mat, "bcoo_reduce_sum: axes") for d in axes})
@@ -117,6 +122,7 @@ def bcoo_reduce_sum(mat: BCOO, *, axes: Sequence[int]) -> BCOO:
     )
 
 
+@library
 def bcoo_broadcast_in_dim(
     mat: BCOO, *, shape: Sequence[int], broadcast_dimensions: Sequence[int], sharding: Any = None
 ) -> BCOO:
@@ -208,6 +214,7 @@ def _with_sparse_dimensions(
     )
 
 
+@library
 def bcoo_rev(operand: BCOO, dimensions: Sequence[int]) -> BCOO:
     """Return it with the order of elements reversed along some dimensions."""
     chosen = {dimension_of(d, operand, "bcoo_rev: dimensions") for d in dimensions}
@@ -226,6 +233,7 @@ def bcoo_rev(operand: BCOO, dimensions: Sequence[int]) -> BCOO:
     return BCOO((data, indices), shape=operand.shape, unique_indices=operand.unique_indices)
 
 
+@library
 def bcoo_squeeze(arr: BCOO, *, dimensions: Sequence[int]) -> BCOO:
     """Return it without some dimensions, which have length 1.
 
@@ -240,6 +248,7 @@ def bcoo_squeeze(arr: BCOO, *, dimensions: Sequence[int]) -> BCOO:
     return bcoo_reduce_sum(arr, axes=sorted(dropped)) if dropped else arr
 
 
+@library
 def bcoo_reshape(
     mat: BCOO,
     *,

@@ -10,6 +10,7 @@ import irax.numpy as jnp
 from irax import lax
 from irax.core.array import Array, as_array
 from irax.core.avals import ShapeDtypeStruct
+from irax.core.dtypes.strictness import library
 from irax.execution.shapes import eval_shape
 from irax.experimental.sparse.bcoo import BCOO
 from irax.experimental.sparse.layouts import bcoo_update_layout
@@ -19,6 +20,7 @@ from irax.lax.gathering import GatherDimensionNumbers, GatherScatterMode
 from irax.transforms.vmap import vmap
 
 
+@library
 def bcoo_gather(
     operand: BCOO,
     start_indices: Any,
@@ -97,6 +99,7 @@ def _arranged(found: BCOO, starts: Array, numbers: GatherDimensionNumbers, rank:
     return bcoo_transpose(found, permutation=permutation)
 
 
+@library
 def bcoo_conv_general_dilated(
     lhs: Any,
     rhs: Any,
