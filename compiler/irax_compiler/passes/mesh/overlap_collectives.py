@@ -22,6 +22,7 @@ import numpy as np
 
 from irax_compiler import mlir
 from irax_compiler.effects import has_effects
+from irax_compiler.layouts import mesh_of
 from irax_compiler.mlir import Block, InsertionPoint, Module, Operation, Value, bytes_of, shape_of
 from irax_compiler.passes.core import Pass, nested, outside_kernels, register_pass
 from irax_compiler.passes.host.host import host_call, is_host_call, read_host_call
@@ -52,6 +53,8 @@ class OverlapCollectives(Pass):
     least: int = 1 << 18
 
     def run(self, module: Module) -> bool | None:
+        if not any(map(mesh_of, mlir.functions(module).values())):
+            return False
         reductions = [o for o in outside_kernels(module) if _collective(o) in _OVERLAPPING]
         is_changed = False
         for block in dict.fromkeys(o.block for o in reductions):
