@@ -211,7 +211,8 @@ class IreeExecutable:
                 else:
                     work(inputs, outputs)
             except RuntimeError as failure:
-                raise (host.take_error() or self._error(failure)) from None
+                error = host.take_error() or self._error(failure)
+                raise error from error.__cause__
             except _TakesLong:
                 return self._enqueue(arguments)
             found: list[Any] = []

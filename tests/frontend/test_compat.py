@@ -254,3 +254,32 @@ def test_arrays_that_have_a_derivative_are_known():
     names = {name for name, is_perturbed in told.items() if is_perturbed}
     assert names == {"argument", "sine", "branch"}
     assert not isinstance(1.0, JVPTracer)
+
+
+ERRORS = """
+import irax.compat
+irax.compat.install()
+import jax, jax.numpy as jnp
+from jax.experimental import io_callback
+
+class Mine(KeyError):
+    pass
+
+def fails(x):
+    raise Mine("no such number")
+
+x = jnp.ones(2)
+for call in (jax.pure_callback, io_callback):
+    for run in (lambda f: f, jax.jit):
+        try:
+            run(lambda x: call(fails, x, x) + 1)(x)
+        except jax.errors.JaxRuntimeError as error:
+            print("Mine: 'no such number'" in str(error), type(error.__cause__).__name__)
+"""
+
+
+@pytest.mark.slow
+def test_errors_of_callbacks_are_those_of_the_device():
+    """Libraries look for the classes of their own in the text, as equinox does."""
+    done = python("-c", ERRORS)
+    assert done.stdout == "True Mine\n" * 4, done.stderr

@@ -14,6 +14,7 @@ import importlib
 import os
 import re
 import sys
+import traceback
 from collections.abc import Iterable, Sequence
 from email.message import Message
 from functools import cache
@@ -26,6 +27,8 @@ from typing import Any
 from irax.compat import identities, internals
 from irax.core.settings import options
 from irax.core.tracebacks import spell_names_by
+from irax.errors import JaxRuntimeError
+from irax.execution.callbacks import tell_errors_as
 
 JAX_VERSION = "0.12.0.1"
 """The version of JAX whose interface irax has, which libraries ask for."""
@@ -192,6 +195,14 @@ def spelled(text: str) -> str:
     return _NAMES_OF_IRAX.sub(_spelled_name, text)
 
 
+def error_of_device(error: Exception, what: str) -> JaxRuntimeError:
+    """Return the error that JAX has for one of a callback: one of the device, with the class of the
+    callback's and its message in the text.
+    """
+    text = "".join(traceback.format_exception_only(error)).rstrip()
+    return JaxRuntimeError(f"INTERNAL: {what}: {text}")
+
+
 def _spelled_name(found: re.Match[str]) -> str:
     module, _, name = f"jax{found[1]}".rpartition(".")
     try:
@@ -233,4 +244,5 @@ def install(version: str | None = None) -> None:
     options.take_jax_environment()
     identities.apply_to_loaded()
     spell_names_by(spelled)
+    tell_errors_as(error_of_device)
     sys.meta_path.insert(0, _FINDER)

@@ -200,6 +200,20 @@ def expected_result(what: str, place: str, x: Any) -> tuple[tuple[int, ...], np.
     return tuple(x.shape), dtype
 
 
+# ---- errors --------------------------------------------------------------------------------------
+
+Told = Callable[[Exception, str], Exception]
+"""Returns the error that callers get for one of a callback, whose name it is given."""
+
+
+_told: list[Told] = []
+
+
+def tell_errors_as(told: Told) -> None:
+    """Have a function tell the errors of callbacks, once for the process."""
+    _told[:] = [told]
+
+
 # ---- functions that programs call ----------------------------------------------------------------
 
 
@@ -238,8 +252,16 @@ class HostFunction:
             leaves.insert(place, leaf)
         args, kwargs = array_trees.tree_unflatten(self.in_tree, leaves)
         with outside_traces(), _unlogged():
-            out = self.function(*args, **kwargs)
+            out = self._result(args, kwargs)
             return [] if self.out_tree is None else self._checked(out, expected)
+
+    def _result(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        if not _told or self.what not in ("pure_callback", "io_callback"):
+            return self.function(*args, **kwargs)
+        try:
+            return self.function(*args, **kwargs)
+        except Exception as error:
+            raise _told[0](error, f"{self.what} of {label(self.function)}") from error
 
     def _checked(self, out: Any, expected: Expected) -> list[Elements]:
         out = _as_tuples(out)
