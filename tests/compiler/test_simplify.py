@@ -125,6 +125,31 @@ def test_nothing_is_left_to_do(file: str):
     assert str(module) == once
 
 
+def test_a_loop_may_count_by_a_call():
+    """What is counted is returned by a function, of which nothing is known here."""
+    text = """
+    func.func @main(%n: tensor<i32>) -> tensor<i32> {
+      %four = stablehlo.constant dense<4> : tensor<i32>
+      %0 = stablehlo.while(%i = %n) : tensor<i32>
+      cond {
+        %1 = stablehlo.compare LT, %i, %four : (tensor<i32>, tensor<i32>) -> tensor<i1>
+        stablehlo.return %1 : tensor<i1>
+      } do {
+        %1 = func.call @next(%i) : (tensor<i32>) -> tensor<i32>
+        stablehlo.return %1 : tensor<i32>
+      }
+      return %0 : tensor<i32>
+    }
+    func.func private @next(%i: tensor<i32>) -> tensor<i32> {
+      %three = stablehlo.constant dense<3> : tensor<i32>
+      %0 = stablehlo.add %i, %three : tensor<i32>
+      return %0 : tensor<i32>
+    }"""
+    module = mlir.parse_module(text)
+    run_pipeline(module, "simplify")
+    assert Evaluator(module)("main", [np.int32(0)])[0] == 6
+
+
 def test_a_long_chain_takes_linear_time_and_no_recursion():
     steps = "\n".join(f"%{i + 1} = stablehlo.negate %{i} : tensor<f32>" for i in range(5000))
     text = f"""func.func @main(%x: tensor<f32>) -> tensor<f32> {{

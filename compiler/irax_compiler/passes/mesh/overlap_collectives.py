@@ -24,6 +24,7 @@ from irax_compiler import mlir
 from irax_compiler.effects import has_effects
 from irax_compiler.layouts import mesh_of
 from irax_compiler.mlir import Block, InsertionPoint, Module, Operation, Value, bytes_of, shape_of
+from irax_compiler.ops.registry import traits_of
 from irax_compiler.passes.core import Pass, nested, outside_kernels, register_pass
 from irax_compiler.passes.host.host import host_call, is_host_call, read_host_call
 from irax_compiler.passes.rewriting import replace
@@ -31,11 +32,6 @@ from irax_compiler.passes.rewriting import replace
 _OVERLAPPING = frozenset({"all_reduce", "reduce_scatter"})
 """The collectives that begin early. The results of others are larger than what they are of: they
 would take up memory for longer."""
-_TRIVIAL = frozenset(
-    f"stablehlo.{name}"
-    for name in ("bitcast_convert", "broadcast_in_dim", "constant", "iota", "reshape")
-)
-"""Operations that take no time of their own."""
 
 
 @register_pass
@@ -241,7 +237,9 @@ def _used(operation: Operation) -> list[Value]:
 
 def _work(operation: Operation) -> int:
     """The bytes that an operation reads and writes."""
-    if operation.name in _TRIVIAL or is_host_call(operation):
+    traits = traits_of(operation)
+    takes_no_time = traits.is_constant or traits.is_view or traits.stretches
+    if takes_no_time or is_host_call(operation):
         return 0
     return sum(_bytes(x) for x in (*operation.operands, *operation.results))
 
