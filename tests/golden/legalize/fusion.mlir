@@ -202,12 +202,12 @@ func.func @scatter_of_own_elements(%x: tensor<4x28xi32>, %i: tensor<4x2xi32>, %p
 }
 // CHECK:      func.func @scatter_of_own_elements
 // CHECK:        [[G:%\w+]] = "stablehlo.gather"
-// CHECK:        [[U:%\w+]] = stablehlo.select
-// CHECK-NEXT:   [[B:%\w+]] = stablehlo.optimization_barrier [[U]]
+// CHECK:        [[B:%\w+]] = stablehlo.optimization_barrier {{%\w+}} : tensor<4xi32>
+// CHECK-NEXT:   "stablehlo.scatter"({{%\w+}}, {{%\w+}}, [[B]])
 // CHECK-NOT:    optimization_barrier
 // CHECK:        return
 
-// The array itself, which is gathered from another, is read before it is written over, too.
+// An array that is copied first may be read while the copy is written over.
 func.func @scatter_of_gathered(%x: tensor<30xi32>, %i: tensor<7x1xi32>) -> tensor<7xi32> {
   %0 = "stablehlo.gather"(%x, %i) <{dimension_numbers = #stablehlo.gather<collapsed_slice_dims = [0], start_index_map = [0], index_vector_dim = 1>, slice_sizes = array<i64: 1>}> : (tensor<30xi32>, tensor<7x1xi32>) -> tensor<7xi32>
   %1 = stablehlo.negate %0 : tensor<7xi32>
@@ -218,8 +218,36 @@ func.func @scatter_of_gathered(%x: tensor<30xi32>, %i: tensor<7x1xi32>) -> tenso
   return %2 : tensor<7xi32>
 }
 // CHECK:      func.func @scatter_of_gathered
-// CHECK:        [[U:%\w+]] = stablehlo.negate
-// CHECK-NEXT:   stablehlo.optimization_barrier [[U]]
+// CHECK:        [[X:%\w+]] = "stablehlo.gather"
+// CHECK:        stablehlo.negate [[X]]
+// CHECK:        optimization_barrier [[X]]
+// CHECK-NOT:    optimization_barrier
+// CHECK:        return
+
+// Updates beyond an array are replaced by an element of it, which is read first, too.
+func.func @scatter_into_carried(%x: tensor<8xi32>, %i: tensor<3x1xi32>, %u: tensor<3xi32>, %n: tensor<i32>) -> tensor<8xi32> {
+  %z = stablehlo.constant dense<0> : tensor<i32>
+  %one = stablehlo.constant dense<1> : tensor<i32>
+  %0:2 = stablehlo.while(%k = %z, %y = %x) : tensor<i32>, tensor<8xi32>
+  cond {
+    %1 = stablehlo.compare LT, %k, %n : (tensor<i32>, tensor<i32>) -> tensor<i1>
+    stablehlo.return %1 : tensor<i1>
+  } do {
+    %1 = stablehlo.add %k, %one : tensor<i32>
+    %2 = "stablehlo.scatter"(%y, %i, %u) <{scatter_dimension_numbers = #stablehlo.scatter<inserted_window_dims = [0], scatter_dims_to_operand_dims = [0], index_vector_dim = 1>, unique_indices = true}> ({
+    ^bb0(%b: tensor<i32>, %c: tensor<i32>):
+      stablehlo.return %c : tensor<i32>
+    }) : (tensor<8xi32>, tensor<3x1xi32>, tensor<3xi32>) -> tensor<8xi32>
+    stablehlo.return %1, %2 : tensor<i32>, tensor<8xi32>
+  }
+  return %0#1 : tensor<8xi32>
+}
+// CHECK:      func.func @scatter_into_carried
+// CHECK:      stablehlo.while({{.*}}[[Y:%\w+]] = %arg0)
+// CHECK:        "stablehlo.gather"([[Y]]
+// CHECK:        [[U:%\w+]] = stablehlo.select {{.*}} : tensor<3xi1>, tensor<3xi32>
+// CHECK-NEXT:   [[B:%\w+]] = stablehlo.optimization_barrier [[U]]
+// CHECK-NEXT:   "stablehlo.scatter"([[Y]], {{%\w+}}, [[B]])
 
 func.func @windows_of_windows(%x: tensor<6xf32>) -> tensor<6xf32> {
   %z = stablehlo.constant dense<0.0> : tensor<f32>

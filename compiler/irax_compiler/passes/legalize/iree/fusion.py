@@ -162,7 +162,7 @@ def update_of_part(operation: Operation) -> Sequence[Value] | None:
 def scatter_of_own_elements(operation: Operation) -> Sequence[Value] | None:
     """Put a barrier before updates that are computed from the array that a scatter writes over, or
     from elements gathered from it: IREE fuses the two, and then cannot divide the kernel among
-    workgroups.
+    workgroups. An array that other legalizations copy is no longer that of the updates.
     """
     array = operation.operands[0]
 
