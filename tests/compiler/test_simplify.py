@@ -24,7 +24,8 @@ FOLDER = Path(__file__).parent.parent / "golden" / "simplify"
 FUNCTIONS = [
     (path.name, name)
     for path in sorted(FOLDER.glob("*.mlir"))
-    for name in mlir.functions(mlir.parse_module(path.read_text("utf-8")))
+    for name, function in mlir.functions(mlir.parse_module(path.read_text("utf-8"))).items()
+    if mlir.is_public(function)
 ]
 WITHOUT_PATTERN = {"untouched.mlir", "constants.mlir", "carries.mlir"}
 ZERO_OF_EITHER_SIGN = {
@@ -42,10 +43,10 @@ FLOATS = [0.0, -0.0, 1.0, -1.5, np.inf, -np.inf, np.nan, 2.5, -3.0, 1e-30, 7.0, 
 
 
 def single(file: str, name: str) -> mlir.Module:
-    """A module with one function of a file."""
+    """A module with one function of a file, and the private ones, which it may call."""
     module = mlir.parse_module((FOLDER / file).read_text("utf-8"))
     for other, function in mlir.functions(module).items():
-        if other != name:
+        if other != name and mlir.is_public(function):
             function.erase()
     return module
 

@@ -202,3 +202,24 @@ func.func @loop_of_steps(%x: tensor<8xf32>, %n: tensor<i32>) -> tensor<8xf32> {
 }
 // CHECK:      func.func @loop_of_steps
 // CHECK:        stablehlo.while
+
+// What counts is returned by a call, of which nothing is known here.
+func.func @loop_that_calls(%x: tensor<8xf32>) -> tensor<8xf32> {
+  %start = stablehlo.constant dense<4> : tensor<i32>
+  %0:2 = stablehlo.while(%i = %start, %a = %x) : tensor<i32>, tensor<8xf32>
+  cond {
+    %1 = stablehlo.compare LT, %i, %start : (tensor<i32>, tensor<i32>) -> tensor<i1>
+    stablehlo.return %1 : tensor<i1>
+  } do {
+    %1:2 = func.call @next(%i, %a) : (tensor<i32>, tensor<8xf32>) -> (tensor<i32>, tensor<8xf32>)
+    stablehlo.return %1#0, %1#1 : tensor<i32>, tensor<8xf32>
+  }
+  return %0#1 : tensor<8xf32>
+}
+func.func private @next(%i: tensor<i32>, %a: tensor<8xf32>) -> (tensor<i32>, tensor<8xf32>) {
+  %one = stablehlo.constant dense<1> : tensor<i32>
+  %0 = stablehlo.add %i, %one : tensor<i32>
+  return %0, %a : tensor<i32>, tensor<8xf32>
+}
+// CHECK-LABEL: func.func @loop_that_calls
+// CHECK:         stablehlo.while
