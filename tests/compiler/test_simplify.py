@@ -111,6 +111,7 @@ def test_every_pattern_is_shown():
         "fold",
         "unneeded_carries",
         "equal_carries",
+        "empty_carries",
         "decided_comparison",
     }
     shown = {name.split(".")[0] for file, name in FUNCTIONS if file not in WITHOUT_PATTERN}

@@ -63,6 +63,20 @@ def test_elements_are_read_where_they_were_written():
     np.testing.assert_array_equal(start, 1)
 
 
+def test_arrays_without_elements_are_not_carried():
+    """A state of a library has all fields, and some of them are empty."""
+
+    def f(x, empty):
+        step = lambda i, c: (c[0] * 2 + c[1].sum(), jnp.sin(c[1]))
+        return lax.fori_loop(0, 5, step, (x, empty))
+
+    x, empty = np.float32(1.5), np.zeros((0, 3), np.float32)
+    assert is_kernel(f, x, empty)
+    y, rest = irax.jit(f)(x, empty)
+    assert y == 48
+    assert rest.shape == (0, 3)
+
+
 @pytest.mark.parametrize("width", [1, 5, 16])
 @pytest.mark.parametrize("dtype", [np.float32, np.uint8, np.bool_, np.int16])
 @pytest.mark.slow

@@ -135,6 +135,41 @@ func.func @equal_in_a_loop(%x: tensor<f32>, %n: tensor<i32>) -> (tensor<f32>, te
 // CHECK:          {{%\w+}}:2 = stablehlo.while
 // CHECK:        return [[LOOP]]#1, [[LOOP]]#1
 
+// Arrays without elements are not carried, nor what computes them; a loop inside reads the one that
+// the outer one begins with.
+func.func @empty_carries(%x: tensor<f32>, %n: tensor<i32>, %e: tensor<0x3xf32>)
+    -> (tensor<0x3xf32>, tensor<f32>) {
+  %zero = stablehlo.constant dense<0> : tensor<i32>
+  %one = stablehlo.constant dense<1> : tensor<i32>
+  %init = stablehlo.constant dense<0.0> : tensor<f32>
+  %0:3 = stablehlo.while(%i = %zero, %a = %e, %b = %x) : tensor<i32>, tensor<0x3xf32>, tensor<f32>
+  cond {
+    %1 = stablehlo.compare LT, %i, %n : (tensor<i32>, tensor<i32>) -> tensor<i1>
+    stablehlo.return %1 : tensor<i1>
+  } do {
+    %1 = stablehlo.add %i, %one : tensor<i32>
+    %2:2 = stablehlo.while(%j = %zero, %c = %a) : tensor<i32>, tensor<0x3xf32>
+    cond {
+      %5 = stablehlo.compare LT, %j, %i : (tensor<i32>, tensor<i32>) -> tensor<i1>
+      stablehlo.return %5 : tensor<i1>
+    } do {
+      %5 = stablehlo.add %j, %one : tensor<i32>
+      %6 = stablehlo.sine %c : tensor<0x3xf32>
+      stablehlo.return %5, %6 : tensor<i32>, tensor<0x3xf32>
+    }
+    %3 = stablehlo.reduce(%2#1 init: %init) applies stablehlo.add across dimensions = [0, 1]
+        : (tensor<0x3xf32>, tensor<f32>) -> tensor<f32>
+    %4 = stablehlo.add %b, %3 : tensor<f32>
+    %7 = stablehlo.cosine %4 : tensor<f32>
+    stablehlo.return %1, %2#1, %7 : tensor<i32>, tensor<0x3xf32>, tensor<f32>
+  }
+  return %0#1, %0#2 : tensor<0x3xf32>, tensor<f32>
+}
+// CHECK:      func.func @empty_carries({{.*}}, [[E:%\w+]]: tensor<0x3xf32>)
+// CHECK:        [[LOOP:%\w+]]:2 = stablehlo.while({{.*}}) : tensor<i32>, tensor<f32>
+// CHECK-NOT:      stablehlo.sine
+// CHECK:        return [[E]], [[LOOP]]#1
+
 // Two counters that begin alike and grow alike are one; its bounds decide comparisons.
 func.func @decided_comparison(%x: tensor<10xf32>) -> tensor<10xf32> {
   %zero = stablehlo.constant dense<0> : tensor<i32>

@@ -1,4 +1,6 @@
-"""Removal of loop-carried values that are dead, as where a gradient alone is used, or equal."""
+"""Removal of loop-carried values that are dead, as where a gradient alone is used, equal, or
+without elements.
+"""
 
 from __future__ import annotations
 
@@ -56,6 +58,19 @@ def equal_carries(loop: Operation) -> Sequence[Value] | None:
     return [results[kept.index(c)] for c in classes]
 
 
+@rewrites("stablehlo.while")
+def empty_carries(loop: Operation) -> Sequence[Value] | None:
+    """A loop that carries arrays without elements -> one that does not: they are those that it
+    begins with. Kernels of loops take none.
+    """
+    kept = [i for i, x in enumerate(loop.operands) if 0 not in shape_of(x)]
+    if len(kept) == len(loop.operands):
+        return None
+    live = _live(loop.regions[1].blocks[0], [True] * len(loop.operands))
+    results = dict(zip(kept, _rebuilt(loop, kept, live), strict=True))
+    return [results.get(i, x) for i, x in enumerate(loop.operands)]
+
+
 @rewrites(comparison.Compare)
 def decided_comparison(op: comparison.Compare, x: Value, y: Value) -> Value | None:
     """A comparison of integers whose bounds decide it -> a constant. So a counter is known to be a
@@ -74,17 +89,17 @@ def _rebuilt(
     loop: Operation, kept: Sequence[int], live: set[Value], classes: Sequence[int] = ()
 ) -> Sequence[Value]:
     """Rebuild a loop with some of its loop-carried values and the operations that are live. For
-    each value that it carried, `classes` has the index of the kept one that it is equal to.
+    each value that it carried, `classes` has the index of the kept one that it is equal to; others
+    that are used do not change.
     """
     types = [loop.results[i].type for i in kept]
     new = mlir.emit("stablehlo.while", [loop.operands[i] for i in kept], {}, types, regions=2)
     for region, old in zip(new.regions, [r.blocks[0] for r in loop.regions], strict=True):
         block = Block.create_at_start(region, types)
-        given = dict(zip(kept, block.arguments, strict=True))
+        given = dict(enumerate(loop.operands)) | dict(zip(kept, block.arguments, strict=True))
         env: dict[Value, Value] = {
-            old.arguments[i]: given[c]
-            for i, c in enumerate(classes or range(len(old.arguments)))
-            if c in given
+            x: given[c]
+            for x, c in zip(old.arguments, classes or range(len(old.arguments)), strict=True)
         }
         *operations, last = (view.operation for view in old.operations)
         is_body = old == loop.regions[1].blocks[0]
