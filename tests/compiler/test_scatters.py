@@ -118,18 +118,19 @@ def test_unsigned_places_are_never_counted_from_the_end():
     np.testing.assert_array_equal(irax.jit(added)(jnp.asarray(x), i), expected)
 
 
-def test_a_carried_array_is_read_before_it_is_written_over():
+@pytest.mark.parametrize("dtype", [np.int32, np.uint32])
+def test_a_carried_array_is_read_before_it_is_written_over(dtype: Any):
     """Updates beyond the array are replaced by an element of it."""
     along = lax.ScatterDimensionNumbers((0,), (), (1,), (0,), (0,))
 
     def f(n, x, values, i):
         def step(carry):
             k, x, values = carry
-            updates = values.astype(jnp.int32)[i[:, 0]][None]
+            updates = values.astype(dtype)[i[:, 0]][None]
             return k + 1, lax.scatter(x, i, updates, along, unique_indices=True), values
 
         return lax.while_loop(lambda carry: carry[0] < n, step, (0, x, values))[1]
 
-    x, i = jnp.arange(6, dtype=jnp.int32).reshape(3, 2), jnp.array([[1], [4], [0]])
+    x, i = jnp.arange(6, dtype=dtype).reshape(3, 2), jnp.array([[1], [4], [0]])
     values = jnp.array([7, 8], jnp.complex64)
     np.testing.assert_array_equal(irax.jit(f)(2, x, values, i), [[0, 8], [2, 3], [7, 5]])

@@ -164,13 +164,13 @@ def scatter_of_own_elements(operation: Operation) -> Sequence[Value] | None:
     from elements gathered from it: IREE fuses the two, and then cannot divide the kernel among
     workgroups. An array that other legalizations copy is no longer that of the updates.
     """
-    array = operation.operands[0]
+    array = _without_forms(operation.operands[0])
 
     def is_own(x: Value) -> bool:
         source = mlir.definition(x)
         if x == array or source is None:
             return x == array
-        return source.name == Gather.name and source.operands[0] == array
+        return source.name == Gather.name and _without_forms(source.operands[0]) == array
 
     updates = range(len(operation.results) + 1, len(operation.operands))
     own = [i for i in updates if any(map(is_own, _computed_from(operation.operands[i])))]
@@ -202,6 +202,15 @@ def _computed_from(x: Value) -> Iterator[Value]:
             source = mlir.definition(x)
             if source is not None and _is_fused(source):
                 pending += source.operands
+
+
+def _without_forms(x: Value) -> Value:
+    """Return the array that a value is in another shape, or whose bits it has."""
+    source = mlir.definition(x)
+    while source is not None and (traits_of(source).is_view or source.name == BitcastConvert.name):
+        x = source.operands[0]
+        source = mlir.definition(x)
+    return x
 
 
 def _is_fused(operation: Operation) -> bool:
