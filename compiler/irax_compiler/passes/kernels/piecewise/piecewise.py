@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import cache
 from typing import TYPE_CHECKING, ClassVar
 
 from irax_compiler import mlir
@@ -13,7 +12,7 @@ from irax_compiler.ops.indexing.dynamic_slices import JOINTS
 from irax_compiler.passes.core import Pass, register_pass, walk
 from irax_compiler.passes.kernels.executables import Executables
 from irax_compiler.passes.kernels.growth import running_blocks
-from irax_compiler.passes.kernels.piecewise.search import cluster_of, is_computed
+from irax_compiler.passes.kernels.piecewise.search import Facts, cluster_of
 
 if TYPE_CHECKING:
     from irax_compiler.passes.kernels.elementwise import kernels
@@ -45,13 +44,13 @@ def _rewrite(block: Block, executables: Executables) -> None:
     found = [o.results[0] for o in operations if len(o.results) == 1]
     numbers: dict[Value, int] = {x: number for number, x in enumerate(found)}
     done: set[Value] = set()
-    known = cache(is_computed)
+    facts = Facts(block)
     for x in reversed(found):
         root = mlir.definition(x)
         if root is None or x in done:
             continue
-        cluster = cluster_of(root, numbers, done, known)
+        cluster = cluster_of(root, numbers, done, facts)
         if cluster is not None:
-            known = cache(is_computed)
+            facts = Facts(block)
             kernels.replace(cluster, executables)
     remove_dead_operations(block)

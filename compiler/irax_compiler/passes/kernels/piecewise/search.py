@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import cache, partial
 from heapq import heappop, heappush
 from math import prod
 
 from irax_compiler import mlir
-from irax_compiler.mlir import Operation, Value, shape_of
+from irax_compiler.mlir import Block, Operation, Value, shape_of
 from irax_compiler.ops import shape, slicing
 from irax_compiler.ops.formulas import definition, is_formula
 from irax_compiler.ops.indexing.dynamic_slices import DynamicUpdateSlice
@@ -64,24 +65,36 @@ def _length(operation: Operation) -> int:
     return sum(len(mlir.body(definition(o)).operations) if is_formula(o) else 1 for o in inner)
 
 
-Test = Callable[[Operation], bool]
-"""Says which operations kernels compute, as `is_computed` does. Searches ask about the same ones
-many times."""
+class Facts:
+    """Answers about a block that does not change, which searches ask for many times."""
+
+    def __init__(self, block: Block) -> None:
+        self.is_computed: Callable[[Operation], bool] = cache(is_computed)
+        self.is_joint: Callable[[Value], bool] = cache(is_joint)
+        self.users: Callable[[Value], frozenset[Value] | None] = cache(partial(_users, block))
+
+
+def _users(block: Block, x: Value) -> frozenset[Value] | None:
+    """Return the results of the operations that use a value; None if not each has one result."""
+    users = users_in(block, x)
+    if any(len(user.results) != 1 for user in users):
+        return None
+    return frozenset(user.results[0] for user in users)
 
 
 def cluster_of(
-    root: Operation, numbers: Mapping[Value, int], done: set[Value], is_computed: Test
+    root: Operation, numbers: Mapping[Value, int], done: set[Value], facts: Facts
 ) -> Cluster | None:
     """Return the cluster that ends with an operation; None if a kernel does not pay. `numbers` has
     those of the operations of the block, by their results. Values that no kernel needs to end with
     are added to `done`.
     """
-    if not _may_end(root, is_computed):
+    if not _may_end(root, facts):
         return None
     apart: set[Value] = set()
     for _ in range(TRIES):
-        grown = _grown(root, numbers, apart, is_computed)
-        if not any(map(is_joint, grown.inside)):
+        grown = _grown(root, numbers, apart, facts)
+        if not any(map(facts.is_joint, grown.inside)):
             done |= grown.members
             return None
         users = [user for x in grown.given for user in users_in(root.block, x)]
@@ -117,12 +130,12 @@ def _last(grown: Grown, part: int) -> list[Value]:
     return sorted(grown.members, key=grown.numbers.__getitem__)[-len(grown.members) // part :]
 
 
-def _may_end(root: Operation, is_computed: Test) -> bool:
+def _may_end(root: Operation, facts: Facts) -> bool:
     """True if a kernel may end with an operation: one on many elements."""
     if root.name in (slicing.Pad.name, DynamicUpdateSlice.name):
-        is_one = is_joint(root.results[0])
+        is_one = facts.is_joint(root.results[0])
     else:
-        is_one = is_computed(root)
+        is_one = facts.is_computed(root)
     return is_one and prod(shape_of(root.results[0])) >= MANY
 
 
@@ -141,9 +154,7 @@ def _ends(root: Operation) -> list[Value]:
     return [*found, x]
 
 
-def _grown(
-    root: Operation, numbers: Mapping[Value, int], apart: set[Value], is_computed: Test
-) -> Grown:
+def _grown(root: Operation, numbers: Mapping[Value, int], apart: set[Value], facts: Facts) -> Grown:
     """Return the values that are computed for that of an operation and not for others, or for
     others, too, if they have its shape.
     """
@@ -157,11 +168,12 @@ def _grown(
         _, x = heappop(pending)
         source = mlir.definition(x)
         assert source is not None
-        is_own = all(_is_in(user, found.inside) for user in users_in(root.block, x))
-        if is_joint(x) or source.name in _MOVES:
+        users = facts.users(x)
+        is_own = users is not None and users <= found.inside
+        if facts.is_joint(x) or source.name in _MOVES:
             if not is_own and x != end:
                 continue
-        elif x in apart or not is_computed(source) or not (is_own or shape_of(x) == shape_of(end)):
+        elif x in apart or not (facts.is_computed(source) and (is_own or _are_alike(x, end))):
             continue
         else:
             found.members.add(x)
@@ -173,6 +185,10 @@ def _grown(
                 known.add(y)
                 heappush(pending, (-numbers[y], y))
     return found
+
+
+def _are_alike(x: Value, y: Value) -> bool:
+    return shape_of(x) == shape_of(y)
 
 
 def _is_in(operation: Operation, values: set[Value]) -> bool:
