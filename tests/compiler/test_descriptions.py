@@ -56,7 +56,7 @@ def test_layers_are_written_once(monkeypatch: pytest.MonkeyPatch) -> None:
 
     monkeypatch.setattr(Executables, "_added", counted)
     counts = []
-    for depth in (6, 12):
+    for depth in (8, 16):
         written.clear()
         lowered(step, F32, [F32] * depth)
         counts.append(written.count("product") + written.count("reduction"))

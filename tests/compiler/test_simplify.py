@@ -128,7 +128,7 @@ def test_nothing_is_left_to_do(file: str):
 
 
 def test_a_loop_may_count_by_a_call():
-    """What is counted is returned by a function, of which nothing is known here."""
+    """A function of which nothing is known here returns what is counted."""
     text = """
     func.func @main(%n: tensor<i32>) -> tensor<i32> {
       %four = stablehlo.constant dense<4> : tensor<i32>

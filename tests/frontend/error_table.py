@@ -147,7 +147,11 @@ PROVOKED: dict[str, list[str]] = {
     "irax.numpy.resize": ["jnp.resize(jnp.ones(2), (-1,))"],
     "irax.numpy.float_power": ["jnp.float_power(jnp.ones(2), jnp.ones((3, 3)))"],
     "irax.numpy.save": ["jnp.save(io.BytesIO(), jnp.float8_e5m2(1))"],
-    "irax.numpy.load": ["jnp.load('absent.npy')"],
+    "irax.numpy.load": [
+        "jnp.load('absent.npy')",
+        "jnp.load(io.BytesIO(b'nothing'))",
+        "jnp.load(io.BytesIO())",
+    ],
     "irax.export.load": ["irax.export.load('absent.irax')", "irax.export.load(io.__file__)"],
     "irax.lax.broadcasted_iota": ["lax.broadcasted_iota('int32', (2**31 + 1,), 0)"],
     "irax.dtypes.requested_dtype": ["irax.dtypes.requested_dtype(jnp.ones(2), 'f')"],

@@ -24,7 +24,7 @@ from irax_runtime.iree_executable import IreeExecutable
 
 _CONFIG = 'backend_config = {axis = "data", size = RANKS : i64, combiner = "add"}'
 _REDUCE = f"custom_call @irax.all_reduce(%0) {{api_version = 4 : i32, {_CONFIG}}}"
-_LOOK = 'backend_config = {key = "test.look", kind = "pure", ordered = false, vmap_method = ""}'
+_LOOK = 'backend_config = {key = "test.overlap", kind = "pure", ordered = false, vmap_method = ""}'
 PROGRAM = f"""
 func.func @main(%x: tensor<300x300xf32>, %w: tensor<300x300xf32>)
     -> (tensor<300x300xf32>, tensor<300x300xf32>, tensor<300x300xf32>, tensor<2xf32>)
@@ -69,7 +69,7 @@ class Look:
         return [2 * arrays[0]]
 
 
-LOOK = host.CALLBACKS["test.look"] = Look()
+LOOK = host.CALLBACKS["test.overlap"] = Look()
 
 
 def arguments(rank: int) -> tuple[Array, Array]:
