@@ -7,7 +7,9 @@ the slot of the class is filled here with a function that passes each request on
 from __future__ import annotations
 
 import ctypes
+import operator
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 _POINTERS_BEFORE = 17
@@ -21,6 +23,8 @@ _request.argtypes = [ctypes.py_object, ctypes.c_void_p, ctypes.c_int]
 _request.restype = ctypes.c_int
 
 _Function = ctypes.PYFUNCTYPE(ctypes.c_int, ctypes.py_object, ctypes.c_void_p, ctypes.c_int)
+_DONE = 718281828
+"""The number by which a function says that it has passed a request on."""
 _given: list[Any] = []
 """The functions in slots: Python must not free them."""
 
@@ -34,12 +38,19 @@ def give_buffers(kind: type, exporter: Callable[[Any], Any]) -> None:
 
     def buffer_of(x: Any, view: int, flags: int) -> int:
         try:
-            return _request(exporter(x), view, flags)
+            return _DONE if _request(exporter(x), view, flags) == 0 else 0
         except BaseException:
-            return -1
+            return 0
 
-    function = _Function(buffer_of)
-    _given.append(function)
+    # Ctrl-C may arrive before `try`, and ctypes then returns any number, 0 for success too. So this
+    # function has a number of its own for that. What compares with it is written in C, where no
+    # exception arrives: another number becomes -1.
+    compared = _Function(buffer_of)
+    compared.restype = partial(operator.ne, _DONE)
+    negated = _Function(compared)
+    negated.restype = operator.neg
+    function = _Function(negated)
+    _given.extend([compared, negated, function])
     functions = ctypes.c_void_p.from_address(id(kind) + _SLOT).value
     assert functions is not None
     # The first of the two is `bf_getbuffer`; what is exported releases itself.
