@@ -9,7 +9,8 @@ hosts. A row has milliseconds, the median of `STEPS` steps of the slowest rank:
 - computes: the step on each host for itself, all at a time;
 - link: the bytes that a host sends, by the rate of its link;
 - in turn, at once: the step with sums that the program waits for, and with sums that take place
-  while it computes; each also as a multiple of the larger of the first two.
+  while it computes, but for jobs of MPI, which do them when they begin; each also as a multiple of
+  the larger of the first two.
 """
 
 from __future__ import annotations

@@ -151,7 +151,10 @@ class _Bytecode:
             axis.number()  # its kind
             axes.append(f'#stablehlo.axis_ref<name = "{self.strings[axis.number()]}">')
             if axis.byte():
-                raise ValueError(f"groups of devices along parts of axes are read in text: {axes}")
+                raise ValueError(
+                    f"a collective along parts of axes, {', '.join(axes)}, is not read from "
+                    "bytecode; give the module as text"
+                )
         text = f"#stablehlo.replica_group_mesh_axes<mesh = {mesh}, axes = [{', '.join(axes)}]>"
         found = replica_groups.of_attribute(text, self.meshes)
         return _Entry(self.dialects.index("builtin"), found.encode() + b"\0", is_text=True)

@@ -221,8 +221,8 @@ def _keep(error: BaseException) -> None:
 
 
 def _unless_idle(function: Callable[..., Any], is_idle: Callable[[], bool]) -> Callable[..., Any]:
-    """Return the function of a token and of arguments without results, which is not called where it
-    is known, at once and in the program's thread, that it has nothing to do.
+    """Return an action that is left out where it would do nothing: `is_idle` tells in the program's
+    thread, without waiting for the one that runs actions. The token is passed on.
     """
 
     def call(state: _State, *references: Any) -> Any:

@@ -245,6 +245,8 @@ def test_closure_convert_takes_out_what_may_be_differentiated():
     assert irax.grad(outer)(2.0, 3) == irax.jit(irax.grad(outer))(2.0, 3) == 9
     np.testing.assert_array_equal(irax.vmap(outer, (None, 0))(2.0, np.arange(3)), [0, 6, 12])
     assert counts == [0, 1, 1, 1, 0]
+    with pytest.raises(TypeError, match="1 arguments and then the 0 arrays of the list, got 2"):
+        pure(2.0, table)
 
 
 @pytest.mark.parametrize(("given", "returned"), [("bfloat16", "float32"), ("float32", "bfloat16")])

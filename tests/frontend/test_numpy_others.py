@@ -168,6 +168,9 @@ def test_files(tmp_path):
         np.testing.assert_array_equal(found["named"], np.ones(3))
     with pytest.raises(TypeError, match="no name for float8_e5m2"):
         jnp.save(tmp_path / "x.npy", jnp.ones(2, jnp.float8_e5m2))
+    (tmp_path / "damaged.npy").write_bytes(b"\x93NUMPY\x03\x00\x02\x00\x00\x00\xff\n")
+    with pytest.raises(ValueError, match=r"load: .*damaged.npy: 'utf-8' codec"):
+        jnp.load(tmp_path / "damaged.npy")
 
 
 @pytest.mark.parametrize("x", [1e-8, 2**40, 1j / 3, np.float64(0.1), np.arange(3) / 7])

@@ -195,14 +195,6 @@ def spelled(text: str) -> str:
     return _NAMES_OF_IRAX.sub(_spelled_name, text)
 
 
-def error_of_device(error: Exception, what: str) -> JaxRuntimeError:
-    """Return the error that JAX has for one of a callback: one of the device, with the class of the
-    callback's and its message in the text.
-    """
-    text = "".join(traceback.format_exception_only(error)).rstrip()
-    return JaxRuntimeError(f"INTERNAL: {what}: {text}")
-
-
 def _spelled_name(found: re.Match[str]) -> str:
     module, _, name = f"jax{found[1]}".rpartition(".")
     try:
@@ -210,6 +202,14 @@ def _spelled_name(found: re.Match[str]) -> str:
     except ImportError:
         is_there = False
     return f"jax{found[1]}" if is_there else found[0]
+
+
+def error_of_device(error: Exception, what: str) -> JaxRuntimeError:
+    """Return the error that JAX has for one of a callback: one of the device, with the class of the
+    callback's and its message in the text.
+    """
+    text = "".join(traceback.format_exception_only(error)).rstrip()
+    return JaxRuntimeError(f"INTERNAL: {what}: {text}")
 
 
 def install(version: str | None = None) -> None:

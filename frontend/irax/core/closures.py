@@ -186,10 +186,15 @@ def closure_convert(
 
     @api_boundary
     def converted(*args_and_consts: Any) -> Any:
+        if len(args_and_consts) != len(example_args) + len(hoisted):
+            raise TypeError(
+                f"closure_convert: {name_of(fun)} takes {len(example_args)} arguments and then the "
+                f"{len(hoisted)} arrays of the list, got {len(args_and_consts)} in all"
+            )
         args = args_and_consts[: len(example_args)]
         consts = iter(args_and_consts[len(example_args) :])
         taken = [next(consts) if _may_be_differentiated(x) else x for x in captures]
-        given = [as_array(x) for x in [*array_trees.tree_leaves((args, {})), *taken, *consts]]
+        given = [as_array(x) for x in [*array_trees.tree_leaves((args, {})), *taken]]
         found = call(traced.builder, traced.name, given, traced.weak)
         return array_trees.tree_unflatten(flat.out_tree, found)
 

@@ -97,8 +97,8 @@ def logaddexp(x1: ArrayLike, x2: ArrayLike, /) -> Array:
 
 
 def _logaddexp_real(x: Array, y: Array) -> Array:
-    """Compute it by one formula wherever it can be, so that all derivatives are right where the
-    numbers are equal.
+    """Return log(exp(x) + exp(y)) of real numbers, by one formula wherever that holds, so that all
+    derivatives are right where the numbers are equal.
     """
     ahead = greater_equal(x, y)
     large, small = where(ahead, x, y), where(ahead, y, x)

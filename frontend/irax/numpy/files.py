@@ -96,8 +96,10 @@ def load(file: File, *args: Any, **kwargs: Any) -> Any:
     """
     try:
         found = np.load(file, *args, **kwargs)
-    except (ValueError, EOFError) as error:
-        raise type(error)(f"load: {file}: {error}") from None
+    except EOFError as error:
+        raise EOFError(f"load: {file}: {error}") from None
+    except ValueError as error:
+        raise ValueError(f"load: {file}: {error}") from None
     if not isinstance(found, np.ndarray):
         return found
     if found.dtype == np.dtype("V2"):  # what the format says of bfloat16

@@ -64,7 +64,9 @@ def aval_in(aval: ShapedArray, buffer: Any) -> ShapedArray:
 
 @functools.lru_cache(maxsize=4096)
 def _aval_on_mesh(aval: ShapedArray, device: MeshDevice, spec: Spec) -> ShapedArray:
-    """Do that for the devices of a mesh. Equal types are one object."""
+    """Return the type of an array that is divided over the devices of a mesh. Equal types are one
+    object.
+    """
     mesh = mesh_of(device)
     if not mesh.explicit_axes:
         return aval if aval.told is None else aval.update(sharding=None)

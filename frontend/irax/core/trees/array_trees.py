@@ -77,8 +77,8 @@ flatten_tangents = functools.partial(optree.tree_flatten, namespace=ARRAYS)
 
 
 def flatten_like(tree: Any, structure: PyTreeDef) -> tuple[list[Any], PyTreeDef]:
-    """Do that for tangents of values of a structure, which has no leaves for arrays of float0
-    among these: the tangents' have none in their places.
+    """Flatten tangents of values of a structure. Where that has a node for an array of float0,
+    which is no leaf, a tangent of that dtype is such a node, too.
     """
     leaves, found = flatten_tangents(tree)
     if not any(map(_is_float0, leaves)):

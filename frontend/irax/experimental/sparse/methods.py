@@ -21,6 +21,7 @@ from irax.experimental.sparse.sparsify import sparsify
 from irax.experimental.sparse.structure import bcoo_reduce_sum, bcoo_reshape, bcoo_transpose
 
 
+@library
 def _transpose(self: BCOO, axes: Sequence[int] | None = None) -> BCOO:
     """Return it with its dimensions in another order.
 
@@ -32,6 +33,7 @@ def _transpose(self: BCOO, axes: Sequence[int] | None = None) -> BCOO:
     return bcoo_transpose(self, permutation=tuple(order))
 
 
+@library
 def _sum(self: Any, axis: int | Sequence[int] | None = None) -> Any:
     """Return sums of elements: a dense number, or a sparse array of sums along axes."""
     mat = in_coordinates(self)
@@ -40,6 +42,7 @@ def _sum(self: Any, axis: int | Sequence[int] | None = None) -> Any:
     return found if found.ndim else found.todense()
 
 
+@library
 def _item(self: JAXSparse, index: Any) -> Any:
     """Return the part that an index names, as `numpy.ndarray.__getitem__` does."""
     return sparsify(lambda x: x[index])(self)
@@ -50,6 +53,7 @@ def _rows(self: JAXSparse) -> Iterator[Any]:
     return (_item(self, i) for i in range(len(self)))
 
 
+@library
 def _reshape(self: BCOO, *args: Any, **options: Any) -> BCOO:
     """Return it in another shape, as `bcoo_reshape` does."""
     sizes = args[0] if len(args) == 1 and not isinstance(args[0], int) else args
@@ -60,6 +64,7 @@ def _reshape(self: BCOO, *args: Any, **options: Any) -> BCOO:
     return bcoo_reshape(self, new_sizes=sizes, **options)
 
 
+@library
 def _sum_duplicates(self: BCOO, nse: int | None = None, remove_zeros: bool = True) -> BCOO:
     """Return it with one value at each place; places whose values are zero are left out if asked
     for, where they are known. See `bcoo_sum_duplicates`.
@@ -95,7 +100,7 @@ def attach() -> None:
         "__iter__": _rows,
     }
     for name, function in shared.items():
-        setattr(JAXSparse, name, library(function))
+        setattr(JAXSparse, name, function)
     own = {
         "transpose": _transpose,
         "reshape": _reshape,
@@ -104,4 +109,4 @@ def attach() -> None:
         "update_layout": bcoo_update_layout,
     }
     for name, function in own.items():
-        setattr(BCOO, name, library(function))
+        setattr(BCOO, name, function)

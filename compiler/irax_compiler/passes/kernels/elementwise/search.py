@@ -149,8 +149,8 @@ class Search:
         return sorted(found.values(), key=in_order)
 
     def _placed(self, members: list[Operation]) -> Cluster | None:
-        """Return a cluster, and the operation before which its kernel is to be; None if there is no
-        such place, or if a reduction is beside them: IREE fuses it with them.
+        """Return the cluster of operations; None if there is no place for its kernel, or if a
+        reduction is beside them: IREE fuses it with them.
         """
         inside = set(members)
         results = [o.results[0] for o in members]
