@@ -26,6 +26,7 @@ from irax_compiler.passes.mesh.partition import (
     mesh_in,
     state_layouts,
 )
+from irax_compiler.passes.mesh.scatter_sums import ScatterSums
 from irax_compiler.passes.sizes.dynamic_shapes import NotDynamic
 from irax_compiler.passes.sizes.refine import is_sized
 from irax_compiler.pipeline import run_passes
@@ -117,7 +118,7 @@ def partition(
     if out_specs is None:
         out_specs = layouts_wanted(function, mesh)
     state_layouts(function, mesh, in_specs, out_specs)
-    run_passes(divided, (Partition(), INLINE, REMOVE_DEAD_FUNCTIONS))
+    run_passes(divided, (Partition(), INLINE, REMOVE_DEAD_FUNCTIONS, ScatterSums()))
     return divided
 
 

@@ -37,8 +37,13 @@ def check_large(communicator: Communicator) -> int:
     sizes = ((16_384, "float32"), (70_001, "int8"), (70_001, "complex64"), (length, "float32"))
     for size, dtype in sizes:
         arrays = [contribution(rank, (size,), dtype) for rank in everyone]
+        total = sum(arrays[1:], arrays[0])
         found = communicator.all_reduce(arrays[communicator.rank], "add", everyone)
-        np.testing.assert_array_equal(found, sum(arrays[1:], arrays[0]))
+        np.testing.assert_array_equal(found, total)
+        whole = size // len(everyone) * len(everyone)
+        rows = [array[:whole].reshape(len(everyone), -1) for array in arrays]
+        part = communicator.reduce_scatter(rows[communicator.rank], everyone)
+        np.testing.assert_array_equal(part, total[:whole].reshape(rows[0].shape)[communicator.rank])
     return _check_nan(communicator, everyone, length)
 
 

@@ -197,8 +197,12 @@ class MpiCommunicator(ProgramCommunicator[_Job]):
         place, calls = group.index(self.rank), numbers.tolist()
         check_same_calls("collective", group, place, calls, self._job.programs)
 
-    def _shared_memory(self, group: Group) -> SharedMemory | None:
-        """The memory that the processes of a group share; they make it together."""
+    def _shared_memory(self, x: Array, group: Group) -> SharedMemory | None:
+        """The memory that the processes of a group share, which they make together; None for arrays
+        that they would not combine faster there.
+        """
+        if not is_worth_sharing(x.nbytes, len(group)):
+            return None
         shared = self._job.shared
         if group not in shared:
             connection = self._made(group, _OF_MEMORY)
@@ -220,9 +224,7 @@ class MpiCommunicator(ProgramCommunicator[_Job]):
         empty = np.empty if sent.nbytes < _SMALL else memory.aligned_empty
         received = empty(sent.shape, dtype)
         with self._watched("all_reduce", x):
-            is_large = is_worth_sharing(sent.nbytes, len(group))
-            shared = self._shared_memory(group) if is_large else None
-            if shared:
+            if shared := self._shared_memory(sent, group):
                 shared.all_reduce(sent, received, COMBINERS[combiner], self._number)
             else:
                 connection = self._connection(group)
@@ -239,7 +241,10 @@ class MpiCommunicator(ProgramCommunicator[_Job]):
         sent = np.ascontiguousarray(x, _reducible(x.dtype))
         received = memory.aligned_empty(x.shape[1:], sent.dtype)
         with self._watched("reduce_scatter", x):
-            self._connection(group).Reduce_scatter_block(sent, received, self._mpi.SUM)
+            if shared := self._shared_memory(sent, group):
+                shared.reduce_scatter(sent, received, COMBINERS["add"], self._number)
+            else:
+                self._connection(group).Reduce_scatter_block(sent, received, self._mpi.SUM)
         return received.astype(x.dtype, copy=False)
 
     def all_to_all(self, x: Array, group: Group) -> Array:

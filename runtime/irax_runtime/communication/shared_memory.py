@@ -116,6 +116,7 @@ class SharedMemory:
         self._connection, self._group, self._programs = connection, group, programs
         self._place = connection.Get_rank()
         self._turn = 0
+        self._called = ""
         self._calls = np.frombuffer(shared, np.int64, 4 * len(group)).reshape(2, len(group), 2)
         self._chunks = np.frombuffer(shared, np.uint8, offset=_HEADS).reshape(_chunks(group), -1)
         self._pairs = lru_cache(64)(self._new_pairs)
@@ -130,33 +131,64 @@ class SharedMemory:
             CommunicationError: another process combines another array, or does so in another
                 program.
         """
-        self._calls[self._turn, self._place] = program, _digest(combine, x.dtype, x.size)
+        self._call("all_reduce", combine, x, program)
         given, made = x.reshape(-1), result.reshape(-1)
         if len(self._group) == 2:
-            return self._by_two(given, made, combine)
+            return self._by_two(given, given, made, combine)
         chunks = self._chunks.view(x.dtype)
         length = chunks.shape[1]
         for start in range(0, given.size, length):
             end = min(start + length, given.size)
             self._all_reduce(chunks[:, : end - start], given[start:end], made[start:end], combine)
 
-    def _by_two(self, x: Array, result: Array, combine: Callable[..., Any]) -> None:
+    def reduce_scatter(
+        self, x: Array, result: Array, combine: Callable[..., Any], program: int = 0
+    ) -> None:
+        """Write what NumPy's function `combine` makes of this process's row of the arrays of all,
+        in their order, to `result`. The arrays are contiguous, and have a row for each process.
+
+        Raises:
+            CommunicationError: another process combines another array, or does so in another
+                program.
+        """
+        self._call("reduce_scatter", combine, x, program)
+        count = len(self._group)
+        rows, made = x.reshape(count, -1), result.reshape(-1)
+        if count == 2:
+            return self._by_two(rows[1 - self._place], rows[self._place], made, combine)
+        chunks = self._chunks.view(x.dtype)
+        length = chunks.shape[1] // count
+        for start in range(0, made.size, length):
+            end = min(start + length, made.size)
+            shared = chunks[:count, : count * (end - start)].reshape(count, count, -1)
+            self._reduce_scatter(shared, rows[:, start:end], made[start:end], combine)
+
+    def _call(self, what: str, combine: Callable[..., Any], x: Array, program: int) -> None:
+        """Tell the other processes what this one calls."""
+        self._called = what
+        digest = _digest(what, combine, x.dtype, x.size)
+        self._calls[self._turn, self._place] = program, digest
+
+    def _by_two(
+        self, shared: Array, own: Array, result: Array, combine: Callable[..., Any]
+    ) -> None:
+        """Combine an array of this process's own with the one that the other process shares."""
         # A process writes to its chunk of a turn when the other one has come to the next barrier,
         # and so has read the last array of that turn.
-        most = self._chunks.shape[1] // x.itemsize
-        length = min(most, max(_BLOCK // x.itemsize, -(-x.size // _BLOCKS)))
-        for start in range(0, x.size, length):
-            own = x[start : start + length]
-            pair = self._pairs(x.dtype, own.size)[self._turn]
-            np.copyto(pair[self._place], own)
+        most = self._chunks.shape[1] // own.itemsize
+        length = min(most, max(_BLOCK // own.itemsize, -(-own.size // _BLOCKS)))
+        for start in range(0, own.size, length):
+            part = slice(start, min(start + length, own.size))
+            pair = self._pairs(own.dtype, part.stop - start)[self._turn]
+            np.copyto(pair[self._place], shared[part])
             self._connection.Barrier()
             if start == 0:
                 self._check_same_calls()
             self._turn = 1 - self._turn
             if self._place == 0:
-                combine(own, pair[1], result[start : start + length])
+                combine(own[part], pair[1], result[part])
             else:
-                combine(pair[0], own, result[start : start + length])
+                combine(pair[0], own[part], result[part])
 
     def _new_pairs(self, dtype: np.dtype[Any], size: int) -> list[list[Array]]:
         """The chunks of both processes, in either turn."""
@@ -186,12 +218,28 @@ class SharedMemory:
         for part in others:
             np.copyto(result[part], total[part])
 
+    def _reduce_scatter(
+        self, shared: Array, rows: Array, result: Array, combine: Callable[..., Any]
+    ) -> None:
+        # The barriers are as those of an all_reduce: memory is written when all have read it.
+        count, place = len(rows), self._place
+        for other in range(count):
+            if other != place:
+                np.copyto(shared[place][other], rows[other])
+        self._connection.Barrier()
+        self._check_same_calls()
+        parts = [rows[place] if i == place else shared[i][place] for i in range(count)]
+        combine(parts[0], parts[1], out=result)
+        for part in parts[2:]:
+            combine(result, part, out=result)
+        self._connection.Barrier()
+
     def _check_same_calls(self) -> None:
         calls = self._calls[self._turn].tolist()
-        check_same_calls("all_reduce", self._group, self._place, calls, self._programs)
+        check_same_calls(self._called, self._group, self._place, calls, self._programs)
 
 
 @cache
-def _digest(combine: Callable[..., Any], dtype: np.dtype[Any], size: int) -> int:
+def _digest(what: str, combine: Callable[..., Any], dtype: np.dtype[Any], size: int) -> int:
     """A number of a call, the same in all processes."""
-    return zlib.crc32(f"{combine.__name__} of {dtype}[{size}]".encode())
+    return zlib.crc32(f"{what}: {combine.__name__} of {dtype}[{size}]".encode())

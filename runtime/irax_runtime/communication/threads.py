@@ -260,10 +260,18 @@ class ThreadRank(Communicator):
         return self._together("all_gather", x, group, _stacked)
 
     def reduce_scatter(self, x: Array, group: Group) -> Array:
-        def finish(arrays: list[Array]) -> Sequence[Array]:
-            return list(combined(arrays, "add").astype(x.dtype, copy=False))
+        if x.nbytes < _LARGE:
 
-        return np.array(self._meet("reduce_scatter", x, group, finish))
+            def finish(arrays: list[Array]) -> Sequence[Array]:
+                return list(combined(arrays, "add").astype(x.dtype, copy=False))
+
+            return np.array(self._meet("reduce_scatter", x, group, finish))
+        # Each adds up its own part, and meets the others before anyone goes on to use his array.
+        arrays = self._meet("reduce_scatter", x, group, lambda xs: [xs] * len(xs))
+        place = group.index(self.rank)
+        result = combined([array[place] for array in arrays], "add").astype(x.dtype, copy=False)
+        self._meet("end of reduce_scatter", x, group, lambda xs: xs)
+        return result
 
     def all_to_all(self, x: Array, group: Group) -> Array:
         def finish(arrays: list[Array]) -> list[Array]:

@@ -93,7 +93,7 @@ def resharded(x: Shards, spec: Spec, mesh: Mesh) -> Value:
             value = _gathered(value, d, axis, mesh)
     for d, axes in enumerate(spec):
         for axis in axes[kept[d] :]:
-            value = _divided(value, d, axis, mesh)
+            value = divided(value, d, axis, mesh[axis])
     return value
 
 
@@ -113,11 +113,11 @@ def _gathered(x: Value, dimension: int, axis: str, mesh: Mesh) -> Value:
     return shape.reshape(stacked, extents)
 
 
-def _divided(x: Value, dimension: int, axis: str, mesh: Mesh) -> Value:
-    """Build this device's part of an array whose dimension is divided along an axis."""
+def divided(x: Value, dimension: int, axis: str, count: int) -> Value:
+    """Build this device's part of an array whose dimension is divided along an axis of a size."""
     extents = list(shape_of(x))
-    extents[dimension] //= mesh[axis]
-    place = AxisIndex(axis, mesh[axis])()
+    extents[dimension] //= count
+    place = AxisIndex(axis, count)()
     zero = full_like(place, 0)
     start = elementwise.multiply(place, full_like(place, extents[dimension]))
     starts = [start if d == dimension else zero for d in range(len(extents))]
