@@ -79,12 +79,13 @@ fuzz: $(VENV)/installed-test
 	@IRAX_ALL_FORMS=1 IRAX_FUZZ=$(FUZZ) IRAX_SEED=$(SEED) IRAX_DAMAGE=$(FUZZ) $(BIN)/python -m pytest \
 	  tests/differential tests/compiler/test_combine_all_reduces.py tests/compiler/test_residuals.py \
 	  tests/frontend/test_numpy_table.py tests/frontend/test_function_table.py \
-	  tests/frontend/test_examples.py tests/frontend/test_parallel_gpt.py \
-	  tests/frontend/test_threads.py tests/tools/test_damage.py tests/runtime/test_archives.py -m "" \
+	  tests/frontend/test_examples.py tests/frontend/meshes/test_parallel_gpt.py \
+	  tests/frontend/jit/test_threads.py tests/tools/test_damage.py tests/runtime/test_archives.py -m "" \
 	  --numprocesses $(JOBS) --hypothesis-seed=$(SEED) $(PYTEST_ARGS)
 
 sweep: $(VENV)/installed-test $(VENV)/installed-oracle
-	@IRAX_SWEEP=1 $(BIN)/python -m pytest tests/differential/test_foreign.py tests/frontend/test_nestings.py -m "" \
+	@IRAX_SWEEP=1 $(BIN)/python -m pytest tests/differential/test_foreign.py \
+	  tests/frontend/transformations/test_nestings.py -m "" \
 	  --numprocesses $(JOBS) $(PYTEST_ARGS)
 
 # `make upstream ONLY="stable_sort add_of_booleans"` for some.

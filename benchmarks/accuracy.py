@@ -4,7 +4,8 @@ python -m benchmarks.accuracy --jax PYTHON      the interpreter of an environmen
 
 Values and derivatives by irax in its ways, by JAX, NumPy and SciPy.
 
-What is exact is mpmath's. The functions and places are those of tests.frontend.derivative_table.
+What is exact is mpmath's. The functions and places are those of
+tests.frontend.derivatives.derivative_table.
 """
 
 from __future__ import annotations
@@ -120,7 +121,7 @@ def _in_jax(folder: Path) -> None:
     sys.modules["irax"] = stand_in
     sys.modules["irax.scipy.special"] = special  # pyright: ignore[reportArgumentType]
     sys.modules.update({f"irax.{name}": part for name, part in parts.items()})
-    from tests.frontend.derivative_functions import SUBJECTS
+    from tests.frontend.derivatives.derivative_functions import SUBJECTS
 
     def value(function: Any, x: Any) -> Any:
         return jax.jit(function)(jax.numpy.asarray(x))
@@ -158,8 +159,8 @@ def main() -> None:
     if given.in_jax:
         return _in_jax(given.in_jax)
     import scipy.special
-    from tests.frontend.derivative_functions import SUBJECTS
-    from tests.frontend.derivative_table import places
+    from tests.frontend.derivatives.derivative_functions import SUBJECTS
+    from tests.frontend.derivatives.derivative_table import places
 
     where: dict[str, list[float]] = {}
     for subject in SUBJECTS:
@@ -262,7 +263,7 @@ def measured_together(
 def exact_at(subject: Any, places: Sequence[float], dtype: str) -> list[list[Any]]:
     """Return a function's values at some places, and its derivatives."""
     import mpmath as mp
-    from tests.frontend.derivative_table import exact_value, slopes
+    from tests.frontend.derivatives.derivative_table import exact_value, slopes
 
     def slope(x: Any) -> Any:
         try:
@@ -276,7 +277,7 @@ def exact_at(subject: Any, places: Sequence[float], dtype: str) -> list[list[Any
 
 
 def _exact_by_name(name: str, places: Sequence[float], dtype: str) -> list[list[Any]]:
-    from tests.frontend.derivative_functions import SUBJECTS
+    from tests.frontend.derivatives.derivative_functions import SUBJECTS
 
     (subject,) = (s for s in SUBJECTS if s.name == name)
     return exact_at(subject, places, dtype)
@@ -285,7 +286,7 @@ def _exact_by_name(name: str, places: Sequence[float], dtype: str) -> list[list[
 def errors_of(results: Sequence[float], exact: Sequence[Any], dtype: str) -> tuple[float, float]:
     """Return the largest and the mean error of some results."""
     import mpmath as mp
-    from tests.frontend.derivative_table import error
+    from tests.frontend.derivatives.derivative_table import error
 
     info = ml_dtypes.finfo(dtype)
     with mp.workdps(50):

@@ -1,7 +1,8 @@
 """The tests of a room, such as a pass or a folder of passes: `make test ROOM=reductions`.
 
 They are found by the room's name: golden files in its folder or with it in their pipeline, files
-`test_<room>*.py`, those that import it from a package, and those that say
+`test_<room>*.py`, files in a folder of that name, such as `tests/frontend/meshes/`, those that
+import it from a package, and those that say
 `pytest.mark.room("reductions")`, such as a test that is named after what it compiles.
 """
 
@@ -21,7 +22,7 @@ def belongs(path: Path, room: str) -> bool:
     if path.parent == GOLDEN:
         return any(is_golden(file, room) for file in GOLDEN.rglob("*.mlir"))
     name = re.escape(room.replace("-", "_"))
-    if re.match(rf"test_{name}(_|\.)", path.name):
+    if path.parent.name == room.replace("-", "_") or re.match(rf"test_{name}(_|\.)", path.name):
         return True
     imported = (
         rf"^\s*(from|import) irax\w*\.([\w.]+\.)?{name}\b"

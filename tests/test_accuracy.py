@@ -7,7 +7,7 @@ import mpmath
 import numpy as np
 import pytest
 from benchmarks import accuracy
-from tests.frontend.derivative_functions import SUBJECTS
+from tests.frontend.derivatives.derivative_functions import SUBJECTS
 
 import irax
 import irax.numpy as jnp

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 from tests.differential.trials import COUNT, SEED
-from tests.frontend.mesh_training import put
+from tests.frontend.meshes.mesh_training import put
 
 import irax
 import irax.numpy as jnp

@@ -8,7 +8,7 @@ collectives are XLA's, and what irax does is what it does on machines with GPUs.
 
     mpiexec -n 2 python -m tests.runtime.plugin_of_processes 2 devices
 
-runs `tests.frontend.mesh_job devices`, by processes that have two devices each.
+runs `tests.frontend.meshes.mesh_job devices`, by processes that have two devices each.
 """
 
 from __future__ import annotations
@@ -230,7 +230,7 @@ def install(of_each: int) -> None:
 
 def main(of_each: str, *arguments: str) -> None:
     install(int(of_each))
-    from tests.frontend import mesh_job
+    from tests.frontend.meshes import mesh_job
 
     mesh_job.main(*arguments)
 

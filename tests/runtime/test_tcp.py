@@ -76,7 +76,7 @@ def test_devices_of_processes_communicate_as_numpy_says():
 
 @pytest.mark.slow
 def test_programs_run_on_meshes_of_the_processes():
-    for done in job(2, module="tests.frontend.mesh_job"):
+    for done in job(2, module="tests.frontend.meshes.mesh_job"):
         assert done.returncode == 0, done.stderr
         assert "done" in done.stdout
 
@@ -84,7 +84,7 @@ def test_programs_run_on_meshes_of_the_processes():
 @pytest.mark.slow
 @pytest.mark.parametrize("size", [2, 3])
 def test_processes_tell_each_other_values_outside_of_programs(size: int):
-    for done in job(size, module="tests.frontend.coordination_job"):
+    for done in job(size, module="tests.frontend.meshes.coordination_job"):
         assert done.returncode == 0, done.stderr
         assert "done" in done.stdout
 

@@ -9,7 +9,7 @@ import subprocess
 import sys
 
 import pytest
-from tests.frontend.tpu_worker import EXAMPLES
+from tests.frontend.devices.tpu_worker import EXAMPLES
 from tests.runtime.pjrt_programs import needs_tpu_compiler, prints
 from tests.sampling import ALL_FORMS
 
@@ -23,7 +23,7 @@ SAMPLE = ["digits", "gaussian_process"]
 @pytest.mark.parametrize("example", ALL if ALL_FORMS else SAMPLE)
 def test_an_example_is_compiled(example: str):
     done = subprocess.run(
-        [sys.executable, "-m", "tests.frontend.tpu_worker", TOPOLOGY, example],
+        [sys.executable, "-m", "tests.frontend.devices.tpu_worker", TOPOLOGY, example],
         capture_output=True,
         text=True,
     )

@@ -1,5 +1,7 @@
-"""Programs with shard_map, for irax and for JAX: `python -m tests.frontend.shard_map_programs FILE`
-writes what JAX computes on four devices of the processor, as `shard_map_expected.npz` has it.
+"""Programs with shard_map, for irax and for JAX.
+
+`python -m tests.frontend.meshes.shard_map_programs FILE` writes what JAX computes
+on four devices of the processor, as `shard_map_expected.npz` has it.
 """
 
 from __future__ import annotations

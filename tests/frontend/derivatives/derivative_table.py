@@ -1,6 +1,6 @@
 """Writes docs/reports/derivative-accuracy.md: how accurate functions are, beside mpmath's.
 
-python -m tests.frontend.derivative_table
+python -m tests.frontend.derivatives.derivative_table
 """
 
 from __future__ import annotations
@@ -12,12 +12,12 @@ from typing import Any
 
 import mpmath as mp
 import numpy as np
-from tests.frontend.derivative_functions import PAIRS, SUBJECTS, Pair, Subject
+from tests.frontend.derivatives.derivative_functions import PAIRS, SUBJECTS, Pair, Subject
 
 import irax
 import irax.numpy as jnp
 
-PATH = Path(__file__).parents[2] / "docs" / "reports" / "derivative-accuracy.md"
+PATH = Path(__file__).parents[3] / "docs" / "reports" / "derivative-accuracy.md"
 DTYPES = (np.dtype(np.float32), np.dtype(np.float64))
 LIMIT = 8.0
 """The largest error of a derivative that needs no reason, in units in the last place times the
@@ -33,7 +33,8 @@ The largest errors of values, first and second derivatives that were found, at s
 each function of one number, and 160 for each of two, over its whole range. Places are from the
 smallest normal number to the largest, of both signs, and many are near 1, 0, and the ends of the
 domain.
-`python -m tests.frontend.derivative_table` measures and writes this page; a test measures a sample.
+`python -m tests.frontend.derivatives.derivative_table` measures and writes this page; a test
+measures a sample.
 
 Errors are in units in the last place of what is exact, which mpmath gives with hundreds of digits,
 divided by the condition at that place, if it is above 1: the number of times that a relative change

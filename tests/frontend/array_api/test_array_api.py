@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis.extra.array_api import make_strategies_namespace
-from tests.frontend.array_api_tables import (
+from tests.frontend.array_api.array_api_tables import (
     ATTRIBUTES,
     COMPLEX_NUMBERS,
     DTYPES,

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 pytest.importorskip("mpmath", reason="compares with mpmath")
-from tests.frontend import derivative_table as table
-from tests.frontend.derivative_functions import PAIRS, SUBJECTS
+from tests.frontend.derivatives import derivative_table as table
+from tests.frontend.derivatives.derivative_functions import PAIRS, SUBJECTS
 
 ALL = {subject.name: subject for subject in (*SUBJECTS, *PAIRS)}
 SAMPLE = ["expm1", "tanh", "arcsinh", "sigmoid", "squareplus", "spence", "power", "arctan2"]

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from tests.frontend.shard_map_programs import W, X, flat, programs
+from tests.frontend.meshes.shard_map_programs import W, X, flat, programs
 
 import irax
 import irax.numpy as jnp

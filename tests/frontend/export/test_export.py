@@ -162,7 +162,7 @@ def test_other_bytes(tmp_path):
 
 
 def test_what_jax_serialised():
-    path = Path(__file__).parents[1] / "foreign" / "exported" / "serialised.jax"
+    path = Path(__file__).parents[2] / "foreign" / "exported" / "serialised.jax"
     found = export.deserialize(path.read_bytes())
     assert [str(a) for a in found.in_avals] == ["float32[3,2]", "float32[4,3]"]
     w, x = np.ones((3, 2), np.float32), np.ones((4, 3), np.float32)

@@ -18,7 +18,7 @@ from tests.sampling import all_forms
 
 ON_ONE_DEVICE = 1.7344
 """The loss after twelve steps on one device."""
-EXAMPLE = Path(__file__).parents[2] / "examples" / "parallel_gpt.py"
+EXAMPLE = Path(__file__).parents[3] / "examples" / "parallel_gpt.py"
 SMALL_STEPS = ("--small", "--steps", "12")
 THREADS = {"IRAX_SPMD": "threads", "IRAX_CPU_DEVICES": "4"}
 WAYS: dict[str, Any] = {

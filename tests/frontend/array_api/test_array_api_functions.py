@@ -4,7 +4,7 @@ import itertools
 
 import numpy as np
 import pytest
-from tests.frontend.array_api_tables import (
+from tests.frontend.array_api.array_api_tables import (
     COMPLEX_NUMBERS,
     FLOATS,
     INEXACT,

@@ -1,6 +1,6 @@
 """Compiles steps of examples for a TPU, in a process that the compiler might end.
 
-python -m tests.frontend.tpu_worker TOPOLOGY EXAMPLE...
+python -m tests.frontend.devices.tpu_worker TOPOLOGY EXAMPLE...
 """
 
 import importlib.util
@@ -10,7 +10,7 @@ from pathlib import Path
 
 import irax
 
-EXAMPLES = Path(__file__).parents[2] / "examples"
+EXAMPLES = Path(__file__).parents[3] / "examples"
 
 
 def compile_step(name: str, topology: str) -> dict[str, float]:

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from tests.frontend.test_compiled_special import POINTS
+from tests.frontend.special.test_compiled_special import POINTS
 
 import irax
 import irax.numpy as jnp

@@ -4,7 +4,13 @@ import re
 
 import numpy as np
 import pytest
-from tests.frontend.array_api_tables import COMPLEX, COMPLEX_NUMBERS, DEVIATIONS, FLOATS, REAL
+from tests.frontend.array_api.array_api_tables import (
+    COMPLEX,
+    COMPLEX_NUMBERS,
+    DEVIATIONS,
+    FLOATS,
+    REAL,
+)
 
 import irax
 import irax.numpy as jnp

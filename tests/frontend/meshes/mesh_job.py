@@ -1,8 +1,8 @@
 """The program of each process of the MPI jobs of `test_mesh_programs.py`.
 
-python -m tests.frontend.mesh_job [FAULT]: what process 1 does, one of `FAULTS`.
-python -m tests.frontend.mesh_job devices: each process has two devices.
-python -m tests.frontend.mesh_job swapped SIZE: process 1 runs two programs in the other order.
+python -m tests.frontend.meshes.mesh_job [FAULT]: what process 1 does, one of `FAULTS`.
+python -m tests.frontend.meshes.mesh_job devices: each process has two devices.
+python -m tests.frontend.meshes.mesh_job swapped SIZE: process 1 runs programs in the other order.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from tests.frontend.mesh_training import AXES, SPECS, arguments, put, train
+from tests.frontend.meshes.mesh_training import AXES, SPECS, arguments, put, train
 
 import irax
 from irax import lax

@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 import pytest
-from tests.frontend.mesh_job import FAULTS
-from tests.frontend.mesh_training import (
+from tests.frontend.meshes.mesh_job import FAULTS
+from tests.frontend.meshes.mesh_training import (
     AXES,
     COPIES,
     ROWS,
@@ -230,7 +230,7 @@ def mesh_job(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) ->
         monkeypatch.setenv("IRAX_PLATFORMS", request.param)
         if request.param == "cpu":
             monkeypatch.setenv("IRAX_CPU_DEVICES", str(devices))
-            return job(2, *arguments, module="tests.frontend.mesh_job")
+            return job(2, *arguments, module="tests.frontend.meshes.mesh_job")
         return job(2, str(devices), *arguments, module="tests.runtime.plugin_of_processes")
 
     return run
@@ -266,7 +266,7 @@ def test_processes_that_run_programs_in_another_order_end_the_job(
     monkeypatch: pytest.MonkeyPatch, devices: int, size: int, message: str
 ):
     monkeypatch.setenv("IRAX_CPU_DEVICES", str(devices))
-    done = job(2, "swapped", str(size), module="tests.frontend.mesh_job")
+    done = job(2, "swapped", str(size), module="tests.frontend.meshes.mesh_job")
     assert done.returncode != 0
     assert "done" not in done.stdout
     assert re.search(message, done.stderr), report(done)

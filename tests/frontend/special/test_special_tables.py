@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from tests.frontend.special_tables import TABLES, exact_and_allowed
+from tests.frontend.special.special_tables import TABLES, exact_and_allowed
 
 import irax
 import irax.scipy.special as special
