@@ -28,7 +28,7 @@ from irax_compiler.lowering import lower
 from irax_compiler.passes.kernels.blas import Blas
 from irax_compiler.passes.kernels.blas.measured import TABLE
 from irax_runtime import libraries
-from irax_runtime.iree import cpu
+from irax_runtime.iree.cpu import cpu
 
 TARGET = "iree-cpu"
 DTYPES = ("float32", "float64", "complex64", "complex128", "bfloat16")

@@ -25,10 +25,10 @@ from irax_compiler.effects import remove_dead_operations
 from irax_compiler.evaluate import Evaluator
 from irax_compiler.extensions import load as load_extensions
 from irax_compiler.forms.sizes_by_value import arguments_of_sizes, shapes_of_arguments, with_values
-from irax_compiler.hlo_text import hlo_text
 from irax_compiler.importing import import_module
-from irax_compiler.layouts import StatedLayouts
-from irax_compiler.layouts import state as state_layouts
+from irax_compiler.interchange.hlo_text import hlo_text
+from irax_compiler.interchange.reading import read_data
+from irax_compiler.interchange.reading import read_module as parse
 from irax_compiler.mlir import Module
 from irax_compiler.ops.core import UnsupportedOp
 from irax_compiler.ops.derived import (
@@ -51,9 +51,9 @@ from irax_compiler.passes.derive.vjp import derive_reversed, derive_vjp
 from irax_compiler.passes.host.deferred_rules import write_rules
 from irax_compiler.passes.host.user_lowerings import write_lowerings
 from irax_compiler.pipeline import parse_pipeline, run_passes, run_pipeline, text_of
-from irax_compiler.reading import read_data
-from irax_compiler.reading import read_module as parse
-from irax_compiler.sharded_types import AmbiguousLayoutError, ShardedTypes
+from irax_compiler.shardy.layouts import StatedLayouts
+from irax_compiler.shardy.layouts import state as state_layouts
+from irax_compiler.shardy.sharded_types import AmbiguousLayoutError, ShardedTypes
 from irax_compiler.spans import spanned
 from irax_compiler.targets import compile
 from irax_compiler.weights import put_back as put_weights_back

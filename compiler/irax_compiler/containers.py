@@ -8,10 +8,12 @@ import io
 import json
 import zipfile
 
-from irax_compiler import jax_exports, mlir, other_forms, sharding_bytecode, trial, weights
-from irax_compiler.bytecode_format import MAGIC
-from irax_compiler.jax_exports import ArrayType as ArrayType
-from irax_compiler.jax_exports import Export as Export
+from irax_compiler import mlir, weights
+from irax_compiler.interchange import jax_exports, other_forms, trial
+from irax_compiler.interchange.bytecode_format import MAGIC
+from irax_compiler.interchange.jax_exports import ArrayType as ArrayType
+from irax_compiler.interchange.jax_exports import Export as Export
+from irax_compiler.shardy import bytecode as sharding_bytecode
 
 _ARCHIVE = b"PK\x03\x04"
 _MODULE, _MANIFEST, _WEIGHTS = "module.mlir", "manifest.json", "weights/"

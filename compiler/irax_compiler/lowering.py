@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterable, Sequence
 
 from irax_compiler import chips, mlir
 from irax_compiler.determinism import is_marked
-from irax_compiler.layouts import Mesh, StatedLayouts
 from irax_compiler.mlir import Module
 from irax_compiler.ops.control_flow.shard_map import Spec
 from irax_compiler.passes.core import INLINE, REMOVE_DEAD_FUNCTIONS, Pass, alone, find_function
@@ -30,6 +29,7 @@ from irax_compiler.passes.mesh.scatter_sums import ScatterSums
 from irax_compiler.passes.sizes.dynamic_shapes import NotDynamic
 from irax_compiler.passes.sizes.refine import is_sized
 from irax_compiler.pipeline import run_passes
+from irax_compiler.shardy.layouts import Mesh, StatedLayouts
 from irax_compiler.spans import span
 from irax_compiler.targets import find
 

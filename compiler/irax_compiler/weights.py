@@ -12,10 +12,11 @@ from typing import Any
 
 import numpy as np
 
-from irax_compiler import layouts, mlir
-from irax_compiler.bytecode_format import Bytes
+from irax_compiler import mlir
+from irax_compiler.interchange.bytecode_format import Bytes
 from irax_compiler.mlir import InsertionPoint, Module, Operation, Type, Value
 from irax_compiler.ops.core import constant
+from irax_compiler.shardy import layouts
 
 LEAST = 1 << 20
 """The bytes of an array from which it is no part of a program."""

@@ -86,7 +86,7 @@ with _uncollected():
     from irax.ir import make_ir as make_ir
     from irax.ir import show as show
     from irax.jaxprs import of_traced
-    from irax.numpy.index_windows import ds as ds
+    from irax.numpy.indexing.windows import ds as ds
     from irax.transforms.autodiff import fwd_and_bwd as fwd_and_bwd
     from irax.transforms.autodiff import grad as grad
     from irax.transforms.autodiff import jvp as jvp

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import iree.runtime as rt
 
 if TYPE_CHECKING:
-    from irax_runtime.iree import CpuDevice
+    from irax_runtime.iree.cpu import CpuDevice
 
 _ROUNDS = 5
 _LONG_ENOUGH = 2e-3

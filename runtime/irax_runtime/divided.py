@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from math import prod
 from typing import Any
 
-from irax_runtime import iree_modules
+from irax_runtime.iree import modules as iree_modules
 from irax_runtime.mesh import MeshExecutable, MeshProgram, Spec, mesh_device
 from irax_runtime.pjrt import programs
 from irax_runtime.signature import parse_signature

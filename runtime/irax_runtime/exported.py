@@ -89,7 +89,7 @@ def write_to(file: IO[bytes], contents: Mapping[str, Bytes]) -> None:
 
 def packages(contents: Mapping[str, Bytes]) -> list[str]:
     """Return the packages that the programs of a function need beside irax_runtime."""
-    from irax_runtime import iree_modules
+    from irax_runtime.iree import modules as iree_modules
 
     found: dict[str, None] = {}
     for entry, data in contents.items():

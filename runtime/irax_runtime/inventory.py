@@ -6,9 +6,10 @@ import os
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 
-from irax_runtime import devices, iree_drivers
+from irax_runtime import devices
 from irax_runtime.device import Device
-from irax_runtime.iree_drivers import Found
+from irax_runtime.iree import drivers as iree_drivers
+from irax_runtime.iree.drivers import Found
 from irax_runtime.platforms import PJRT, IreePlatform, PjrtPlatform, all_platforms, find
 
 

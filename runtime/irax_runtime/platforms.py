@@ -61,7 +61,7 @@ class Platform:
 class IreePlatform(Platform):
     """GPUs that a driver of IREE's serves; its name is the driver's."""
 
-    module: str = "irax_runtime.iree_gpu"
+    module: str = "irax_runtime.iree.gpu"
     remedies: Mapping[str, str] = field(default_factory=dict)
     """The remedy for each message of the driver, by pattern; the empty message is no device at all.
     """
@@ -216,7 +216,7 @@ def choose_cpu_devices(count: int) -> None:
     _cpu_devices["chosen"] = count
 
 
-CPU = register(Platform(name="cpu", module="irax_runtime.iree"))
+CPU = register(Platform(name="cpu", module="irax_runtime.iree.cpu"))
 
 TPU = register(
     PjrtPlatform(

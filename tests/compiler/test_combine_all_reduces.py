@@ -18,7 +18,7 @@ from irax_compiler.evaluate import Evaluator
 from irax_compiler.ops.lockstep import for_each_device
 from irax_compiler.passes.core import find_function, nested
 from irax_compiler.passes.mesh.combine_all_reduces import CombineAllReduces
-from irax_runtime.iree import cpu
+from irax_runtime.iree.cpu import cpu
 from irax_runtime.mesh import mesh_device
 
 MESH = {"data": 2, "model": 2}

@@ -11,7 +11,7 @@ from irax_compiler import api, targets
 from irax_compiler.chips import IS_X86
 from irax_compiler.iree import phases
 from irax_compiler.lowering import lower
-from irax_runtime.iree import cpu
+from irax_runtime.iree.cpu import cpu
 
 pytestmark = pytest.mark.skipif(not IS_X86, reason="chips of x86")
 

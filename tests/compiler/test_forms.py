@@ -5,12 +5,12 @@ import pytest
 
 from irax_compiler import mlir
 from irax_compiler.evaluate import Evaluator
+from irax_compiler.interchange.reading import read_module
 from irax_compiler.lowering import lower
 from irax_compiler.ops.core import UnsupportedOp
 from irax_compiler.pipeline import run_pipeline
-from irax_compiler.reading import read_module
 from irax_compiler.targets.cpu import CPU
-from irax_runtime.iree import cpu
+from irax_runtime.iree.cpu import cpu
 
 X = np.arange(6.0, dtype=np.float32).reshape(2, 3)
 SUM = (

@@ -8,9 +8,9 @@ from tests.differential.partitions import evaluate_partitioned
 
 from irax_compiler.evaluate import Evaluator
 from irax_compiler.forms.manual import axes_of_groups
+from irax_compiler.interchange.reading import read_module
 from irax_compiler.lowering import layouts_of_results, lower, mesh_of, partition
 from irax_compiler.passes.mesh.batch_shard_maps import BatchShardMaps
-from irax_compiler.reading import read_module
 
 PROGRAMS = Path(__file__).parent / "manual"
 X = np.arange(8, dtype=np.float32).reshape(4, 2)

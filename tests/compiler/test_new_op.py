@@ -36,7 +36,7 @@ from irax_compiler.passes.optimize.outline import Outline
 from irax_compiler.passes.optimize.simplify import Simplify
 from irax_compiler.pipeline import run_passes
 from irax_compiler.targets import pjrt
-from irax_runtime.iree import cpu
+from irax_runtime.iree.cpu import cpu
 
 I32 = np.dtype(np.int32)
 STEPS = 5

@@ -18,7 +18,7 @@ from irax_compiler.passes.mesh.overlap_collectives import OverlapCollectives
 from irax_compiler.targets.cpu import CPU
 from irax_runtime.communication.communicator import Communicator
 from irax_runtime.communication.threads import ThreadGroup, ThreadRank
-from irax_runtime.iree import cpu
+from irax_runtime.iree.cpu import cpu
 
 EAGER = OverlapCollectives(small=0, least=1)
 

@@ -26,7 +26,7 @@ from irax_compiler.iree import (
 from irax_compiler.iree.pipelines import ALLOCATION
 from irax_compiler.mlir import Module
 from irax_compiler.targets import cpu as cpu_target
-from irax_runtime.iree import cpu
+from irax_runtime.iree.cpu import cpu
 
 
 def elementwise(x, y):

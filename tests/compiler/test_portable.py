@@ -7,10 +7,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from irax_compiler import mlir, sharding_bytecode
+from irax_compiler import mlir
 from irax_compiler.evaluate import Evaluator
+from irax_compiler.interchange.reading import read_module
 from irax_compiler.lowering import lower
-from irax_compiler.reading import read_module
+from irax_compiler.shardy import bytecode as sharding_bytecode
 
 TENSOR = "!vhlo.tensor_v1<3x!vhlo.f32_v1>"
 SCALAR = "!vhlo.tensor_v1<!vhlo.f32_v1>"

@@ -9,8 +9,8 @@ import numpy as np
 from tests.conformance.cases import Case
 
 from irax_compiler.evaluate import Evaluator
+from irax_compiler.interchange.reading import read_module
 from irax_compiler.pipeline import run_pipeline, text_of
-from irax_compiler.reading import read_module
 from irax_compiler.targets.cpu import CPU
 from irax_compiler.targets.target import Target
 from irax_compiler.targets.vulkan import VULKAN

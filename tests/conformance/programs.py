@@ -29,7 +29,7 @@ from tests.differential.trials import Trial, differences, plain
 import irax
 from irax_compiler import lowering, mlir, targets
 from irax_compiler.evaluate import Evaluator
-from irax_runtime.iree import cpu
+from irax_runtime.iree.cpu import cpu
 
 KINDS: dict[str, Kind] = {
     "exact": EXACT,

@@ -11,7 +11,7 @@ from tests.sampling import ALL_FORMS
 
 from irax_compiler import lowering, mlir, targets
 from irax_compiler.evaluate import Evaluator
-from irax_runtime.iree import cpu
+from irax_runtime.iree.cpu import cpu
 
 COUNT = 60 if ALL_FORMS else 6
 ELSEWHERE = pytest.mark.parametrize("program", elsewhere.all_programs(), ids=lambda p: p.name)

@@ -23,7 +23,7 @@ from irax_compiler.passes.kernels.blas import calls as passes
 from irax_compiler.passes.kernels.blas import convolutions, measured, windows
 from irax_compiler.passes.kernels.blas.layouts import Matrices, Product
 from irax_runtime import libraries
-from irax_runtime.iree import cpu
+from irax_runtime.iree.cpu import cpu
 
 pytestmark = pytest.mark.skipif(blas.library() is None, reason=f"{blas.PACKAGE} is not installed")
 

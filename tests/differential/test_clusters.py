@@ -13,7 +13,7 @@ from irax_compiler.ops.control_flow.building import while_loop
 from irax_compiler.ops.core import full, full_like
 from irax_compiler.ops.reductions import reduce
 from irax_compiler.targets.cpu import CPU
-from irax_runtime.iree import cpu
+from irax_runtime.iree.cpu import cpu
 
 F32, I32 = np.dtype(np.float32), np.dtype(np.int32)
 

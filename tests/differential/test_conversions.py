@@ -23,7 +23,7 @@ from irax_compiler.ops.conversion import Convert
 from irax_compiler.ops.core import no_calls
 from irax_compiler.pipeline import run_pipeline, text_of
 from irax_compiler.targets.cpu import CPU
-from irax_runtime.iree import cpu
+from irax_runtime.iree.cpu import cpu
 
 DTYPES = [np.dtype(d) for d in mlir.DTYPES.values()]
 NARROW = [d for d in DTYPES if inexact(d) and d.itemsize <= 2]

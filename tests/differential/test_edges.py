@@ -24,7 +24,7 @@ from irax_compiler.ops.special import chlo_functions
 from irax_compiler.ops.special.zeta import zeta
 from irax_compiler.pipeline import run_pipeline, text_of
 from irax_compiler.targets.cpu import CPU
-from irax_runtime.iree import cpu
+from irax_runtime.iree.cpu import cpu
 
 OF_TWO = [
     *(elementwise.add, elementwise.subtract, elementwise.multiply, elementwise.divide),

@@ -15,7 +15,7 @@ from irax_compiler.evaluate import Evaluator
 from irax_compiler.lowering import check, lower
 from irax_compiler.ops.core import UnsupportedOp
 from irax_compiler.targets.cpu import CPU
-from irax_runtime.iree import cpu
+from irax_runtime.iree.cpu import cpu
 
 pytest.importorskip("jax", reason="JAX, the oracle, is not installed")
 pytest.importorskip("absl", reason="absl-py, which JAX's list of functions needs, is not installed")

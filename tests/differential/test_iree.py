@@ -30,7 +30,7 @@ from irax_compiler.iree.invocation import CompileError
 from irax_compiler.lowering import lower
 from irax_compiler.pipeline import run_pipeline, text_of
 from irax_compiler.targets.cpu import CPU
-from irax_runtime.iree import cpu
+from irax_runtime.iree.cpu import cpu
 
 LANES = 2
 FORMS = ("value", "jvp", "vjp", "batch", "batch of vjp")

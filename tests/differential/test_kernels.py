@@ -24,7 +24,7 @@ from irax_compiler.ops.core import full
 from irax_compiler.ops.elementwise import Elementwise
 from irax_compiler.pipeline import run_pipeline, text_of
 from irax_compiler.targets.cpu import CPU
-from irax_runtime.iree import cpu
+from irax_runtime.iree.cpu import cpu
 
 I32 = np.dtype(np.int32)
 OF_INTEGERS = [

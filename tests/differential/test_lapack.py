@@ -15,7 +15,7 @@ from irax_compiler.lowering import check, lower
 from irax_compiler.ops.core import UnsupportedOp
 from irax_compiler.pipeline import run_pipeline
 from irax_compiler.targets.cpu import CPU
-from irax_runtime.iree import cpu
+from irax_runtime.iree.cpu import cpu
 
 jax = pytest.importorskip("jax", reason="JAX, the oracle, is not installed")
 jnp = jax.numpy

@@ -15,7 +15,7 @@ from irax_compiler.passes.host.host import host_call
 from irax_compiler.passes.kernels import executables
 from irax_compiler.passes.kernels.blas import calls as passes
 from irax_runtime import linalg
-from irax_runtime.iree import cpu
+from irax_runtime.iree.cpu import cpu
 
 pytestmark = pytest.mark.skipif(blas.library() is None, reason=f"{blas.PACKAGE} is not installed")
 

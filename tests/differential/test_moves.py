@@ -18,7 +18,7 @@ from irax import lax
 from irax_compiler.evaluate import Evaluator
 from irax_compiler.passes.kernels.moves import copies, gathers
 from irax_compiler.passes.legalize.iree import moves
-from irax_runtime.iree import cpu
+from irax_runtime.iree.cpu import cpu
 
 FUNCTIONS = [
     Function(case, "value")

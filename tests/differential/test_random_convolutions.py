@@ -26,7 +26,7 @@ from irax_compiler.ops.convolution import ConvDimensions, Convolution
 from irax_compiler.ops.core import full
 from irax_compiler.ops.reductions.reduce import Reduce
 from irax_compiler.pipeline import run_pipeline
-from irax_runtime.iree import cpu
+from irax_runtime.iree.cpu import cpu
 
 SIZES = st.integers(1, 3)
 DERIVATIVES = {

@@ -25,7 +25,7 @@ from irax_compiler.ops.core import full
 from irax_compiler.ops.indexing import dynamic_slices
 from irax_compiler.ops.reductions import reduce
 from irax_compiler.pipeline import run_pipeline
-from irax_runtime.iree import cpu
+from irax_runtime.iree.cpu import cpu
 
 STEPS = 3
 I32 = np.dtype(np.int32)

@@ -22,7 +22,7 @@ from tests.sampling import ALL_FORMS, sample
 
 from irax_compiler.evaluate import Evaluator
 from irax_compiler.pipeline import run_pipeline
-from irax_runtime.iree import cpu
+from irax_runtime.iree.cpu import cpu
 from irax_runtime.mesh import MeshDevice, mesh_device
 
 SIZE = 2

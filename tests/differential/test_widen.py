@@ -11,7 +11,7 @@ from irax_compiler.ops.conversion import convert
 from irax_compiler.ops.core import UnsupportedOp
 from irax_compiler.passes.legalize.widen import WIDE
 from irax_compiler.targets.cpu import CPU
-from irax_runtime.iree import cpu
+from irax_runtime.iree.cpu import cpu
 
 
 def in_bytes(case: Case) -> mlir.Module:

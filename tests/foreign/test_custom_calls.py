@@ -11,8 +11,8 @@ import pytest
 
 import irax
 from irax_compiler.evaluate import Evaluator
+from irax_compiler.interchange.reading import read_module
 from irax_compiler.ops.foreign import TARGETS
-from irax_compiler.reading import read_module
 
 RNG = np.random.default_rng(0)
 

@@ -16,7 +16,7 @@ from tests.foreign.pairs import Pair
 import irax
 import irax.numpy as jnp
 from irax import export
-from irax_compiler import jax_exports
+from irax_compiler.interchange import jax_exports
 from irax_tools.cli import main
 
 FOLDER = Path(__file__).parent / "exports"

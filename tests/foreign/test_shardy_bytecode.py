@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 import irax
-from irax_compiler import sharding_bytecode
-from irax_compiler.reading import read_data
+from irax_compiler.interchange.reading import read_data
+from irax_compiler.shardy import bytecode as sharding_bytecode
 
 FOLDER = Path(__file__).parent / "sharded"
 FILES = sorted(path.name for path in FOLDER.glob("*") if path.suffix != ".npz")

@@ -7,8 +7,8 @@ import pytest
 
 import irax
 from irax_compiler import mlir
+from irax_compiler.interchange.reading import read_module
 from irax_compiler.ops.core import UnsupportedOp
-from irax_compiler.reading import read_module
 
 X = np.arange(12, dtype="f").reshape(3, 4)
 AT = np.array([2, 0], np.int32)

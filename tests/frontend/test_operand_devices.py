@@ -23,7 +23,7 @@ import irax.numpy as jnp
 from irax import P, lax
 from irax.core.array import ConcreteArray
 from irax.sharding import Mesh, NamedSharding
-from irax_runtime.iree import cpu
+from irax_runtime.iree.cpu import cpu
 
 HERE, THERE, ELSEWHERE = cpu(0), cpu(1), cpu(2)
 X = np.arange(4, dtype=np.float32)

@@ -19,8 +19,8 @@ from irax_compiler.passes.host.donation import donate
 from irax_runtime import host
 from irax_runtime.communication.communicator import Array, Communicator
 from irax_runtime.communication.ranks import ProcessRanks
-from irax_runtime.iree import cpu
-from irax_runtime.iree_executable import IreeExecutable
+from irax_runtime.iree.cpu import cpu
+from irax_runtime.iree.executable import IreeExecutable
 
 _CONFIG = 'backend_config = {axis = "data", size = RANKS : i64, combiner = "add"}'
 _REDUCE = f"custom_call @irax.all_reduce(%0) {{api_version = 4 : i32, {_CONFIG}}}"

@@ -5,8 +5,8 @@ from __future__ import annotations
 import functools
 
 from irax_compiler.targets.cpu import CPU
-from irax_runtime.iree import cpu
-from irax_runtime.iree_executable import IreeExecutable
+from irax_runtime.iree.cpu import cpu
+from irax_runtime.iree.executable import IreeExecutable
 
 
 def function(signature: str, body: str, reflection: str = "") -> str:

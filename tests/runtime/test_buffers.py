@@ -12,7 +12,7 @@ import pytest
 from tests.runtime.programs import elementwise, load
 
 from irax.core.array import as_array
-from irax_runtime.iree import _MEMORY, _USAGE, cpu
+from irax_runtime.iree.cpu import _MEMORY, _USAGE, cpu
 from irax_runtime.memory import ALIGNMENT, FREED, aligned_copy, aligned_empty, is_aligned
 
 DTYPES = [

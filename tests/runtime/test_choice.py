@@ -10,7 +10,7 @@ from irax_compiler import mlir
 from irax_compiler.lowering import lower
 from irax_compiler.targets import compile
 from irax_runtime.choice import FEW, TRIAL, Choice
-from irax_runtime.iree import cpu
+from irax_runtime.iree.cpu import cpu
 
 
 def calls(choice: Choice, number: int, **seconds: float) -> Counter[str]:

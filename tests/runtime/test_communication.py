@@ -23,7 +23,7 @@ from irax_runtime.communication.communicator import Alone, CommunicationError, C
 from irax_runtime.communication.current import current
 from irax_runtime.communication.ranks import ProcessRanks, _Division
 from irax_runtime.communication.threads import ThreadGroup
-from irax_runtime.iree import cpu
+from irax_runtime.iree.cpu import cpu
 
 ROOT = Path(__file__).parent.parent.parent
 

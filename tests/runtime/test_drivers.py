@@ -16,7 +16,8 @@ import iree.runtime as rt
 import pytest
 from tests.runtime.pjrt_programs import python
 
-from irax_runtime import devices, inventory, iree_gpu
+from irax_runtime import devices, inventory
+from irax_runtime.iree import gpu as iree_gpu
 from irax_runtime.once import once
 from irax_runtime.pjrt import client, plugins
 from irax_runtime.platforms import IreePlatform, all_platforms

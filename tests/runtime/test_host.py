@@ -10,8 +10,8 @@ from tests.runtime.programs import load
 
 from irax_compiler import lowering, mlir
 from irax_runtime import host
-from irax_runtime.iree import cpu
-from irax_runtime.iree_executable import IreeExecutable
+from irax_runtime.iree.cpu import cpu
+from irax_runtime.iree.executable import IreeExecutable
 
 SORTS = """
 func.func @main(%x: tensor<200xf32>, %n: tensor<3x99xi8>) -> (tensor<200xf32>, tensor<3x99xi8>) {

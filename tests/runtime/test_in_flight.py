@@ -18,7 +18,7 @@ import irax
 import irax.numpy as jnp
 from irax_runtime import in_flight, interruptible
 from irax_runtime.device import OutOfMemoryError
-from irax_runtime.iree import cpu
+from irax_runtime.iree.cpu import cpu
 
 X = np.random.default_rng(0).standard_normal((300, 300)).astype(np.float32) / 20
 
@@ -359,7 +359,7 @@ def test_calls_of_many_arrays_take_longer_until_they_are_queued(monkeypatch):
 def output(code: str) -> list[str]:
     start = """
 import os, signal, sys, threading, time, numpy as np, irax, irax.numpy as jnp
-from irax_runtime.iree import cpu
+from irax_runtime.iree.cpu import cpu
 from irax import lax
 X = jnp.ones((400, 400)) / 400
 step = irax.jit(lambda x, n: lax.fori_loop(0, n, lambda i, c: jnp.tanh(c @ X) + x * 1e-3, x))

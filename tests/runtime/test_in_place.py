@@ -15,7 +15,7 @@ import pytest
 from irax_compiler import mlir
 from irax_compiler.pipeline import run_pipeline, text_of
 from irax_compiler.targets.cpu import CPU
-from irax_runtime.iree import cpu
+from irax_runtime.iree.cpu import cpu
 
 X = "tensor<8x16xf32>"
 UPDATE = f"({X}, tensor<2x3xf32>, tensor<i32>, tensor<i32>) -> {X}"  # of two rows and three columns

@@ -18,9 +18,11 @@ from irax_compiler.chips import IS_X86
 from irax_compiler.iree import compiler as iree_compiler
 from irax_compiler.targets import target
 from irax_compiler.targets.cpu import CPU
-from irax_runtime import iree, memory, shared_library
-from irax_runtime.elf import undefined_symbols
-from irax_runtime.iree import cpu
+from irax_runtime import memory
+from irax_runtime.iree import cpu as iree
+from irax_runtime.iree import shared_library
+from irax_runtime.iree.cpu import cpu
+from irax_runtime.iree.elf import undefined_symbols
 from irax_runtime.libraries import MissingLibrary
 from irax_runtime.signature import TensorType, parse_signature
 

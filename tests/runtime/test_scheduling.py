@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from irax_runtime import scheduling
-from irax_runtime.iree import cpu
-from irax_runtime.scheduling import Placement, without_preemption
+from irax_runtime.iree import scheduling
+from irax_runtime.iree.cpu import cpu
+from irax_runtime.iree.scheduling import Placement, without_preemption
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "SCHED_BATCH"), reason="needs Linux's policies")
 

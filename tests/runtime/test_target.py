@@ -15,7 +15,7 @@ from irax_compiler import mlir
 from irax_compiler.iree import compiler
 from irax_compiler.iree.invocation import CompileError
 from irax_compiler.targets.cpu import CPU
-from irax_runtime.iree import cpu
+from irax_runtime.iree.cpu import cpu
 
 FLAGS = CPU.flags_for()
 

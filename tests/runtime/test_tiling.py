@@ -9,7 +9,7 @@ from irax_compiler import mlir, targets
 from irax_compiler.iree import blas, tiling
 from irax_compiler.iree.target import iree_target
 from irax_compiler.lowering import lower
-from irax_runtime.iree import cpu
+from irax_runtime.iree.cpu import cpu
 
 
 @pytest.fixture(autouse=True)

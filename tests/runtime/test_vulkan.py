@@ -16,8 +16,9 @@ from irax_compiler import mlir, targets
 from irax_compiler.iree import spirv
 from irax_compiler.lowering import lower
 from irax_compiler.ops.core import UnsupportedOp
-from irax_runtime import iree_drivers, iree_gpu
 from irax_runtime.device import DeviceLostError, OutOfMemoryError
+from irax_runtime.iree import drivers as iree_drivers
+from irax_runtime.iree import gpu as iree_gpu
 from irax_runtime.platforms import METAL
 
 DOUBLE = """
@@ -182,7 +183,7 @@ def test_what_is_no_program_for_it():
 def test_a_forked_process_is_told_to_be_spawned():
     code = """
         import os, numpy as np
-        from irax_runtime import iree_gpu
+        from irax_runtime.iree import gpu as iree_gpu
         from irax_runtime.platforms import VULKAN
         device, = iree_gpu.devices(VULKAN)
         device.put(np.ones(3))
@@ -284,7 +285,7 @@ def test_kernels_whose_threads_do_not_wait(instructions, expected):
 
 def test_what_is_missing_is_told_with_what_installs_it():
     code = """
-        from irax_runtime import iree_drivers
+        from irax_runtime.iree import drivers as iree_drivers
         from irax_runtime.platforms import VULKAN
         try:
             iree_drivers.available(VULKAN)

@@ -7,9 +7,10 @@ from typing import Any, TypeVar
 
 import pytest
 
-from irax_runtime import iree_drivers, iree_gpu
 from irax_runtime.device import DeviceLostError
-from irax_runtime.iree_gpu import GpuDevice
+from irax_runtime.iree import drivers as iree_drivers
+from irax_runtime.iree import gpu as iree_gpu
+from irax_runtime.iree.gpu import GpuDevice
 from irax_runtime.platforms import VULKAN
 
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 import pytest
 from click.testing import CliRunner
 
-from irax_compiler import mlir, other_forms
-from irax_compiler.reading import read_module
+from irax_compiler import mlir
+from irax_compiler.interchange import other_forms
+from irax_compiler.interchange.reading import read_module
 from irax_tools.cli import main
 from irax_tools.places import LONGEST, abridged
 

@@ -13,8 +13,9 @@ from itertools import chain
 import numpy as np
 
 from irax_compiler import api, containers, mlir
-from irax_runtime import archives, exported, iree_modules
+from irax_runtime import archives, exported
 from irax_runtime.archives import WEIGHTS
+from irax_runtime.iree import modules as iree_modules
 from irax_runtime.pjrt import programs
 from irax_runtime.signature import parse_signature
 from irax_tools import dumps

@@ -12,7 +12,7 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from irax_compiler import bytecode_format, mlir, sharding
+from irax_compiler import mlir
 from irax_compiler.forms import (
     constants,
     devices,
@@ -29,8 +29,10 @@ from irax_compiler.forms import (
     windows,
     written_out,
 )
+from irax_compiler.interchange import bytecode_format
 from irax_compiler.mlir import InsertionPoint, Module, Operation, Value
 from irax_compiler.ops.registry import is_known, traits_named
+from irax_compiler.shardy import operations as sharding
 
 Form = Callable[[Operation, int], Sequence[Value] | None]
 

@@ -18,9 +18,9 @@ from typing import Any
 from irax_compiler import mlir
 from irax_compiler.forms import manual
 from irax_compiler.forms.layouts import Sharding, constraint, operations, replace, state
-from irax_compiler.layouts import Mesh
 from irax_compiler.mlir import InsertionPoint, Module, Operation
 from irax_compiler.ops.control_flow.shard_map import ShardMap
+from irax_compiler.shardy.layouts import Mesh
 
 _ATTRIBUTE = "mhlo.sharding"
 _TILES = re.compile(

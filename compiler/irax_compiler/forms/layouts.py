@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from irax_compiler import layouts as stated_layouts
 from irax_compiler import mlir
-from irax_compiler.layouts import Mesh, StatedLayouts
 from irax_compiler.mlir import Module, Operation, Value, shape_of
 from irax_compiler.ops.control_flow.shard_map import ShardMap, Spec
+from irax_compiler.shardy import layouts as stated_layouts
+from irax_compiler.shardy.layouts import Mesh, StatedLayouts
 
 Sharding = tuple[Mesh, Spec | None]
 """A mesh, and the axes along which each dimension is divided; None where some are left open."""

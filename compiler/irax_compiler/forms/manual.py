@@ -10,10 +10,10 @@ from typing import Any
 import numpy as np
 
 from irax_compiler import mlir
-from irax_compiler.layouts import mesh_of_text, text_of_mesh
 from irax_compiler.mlir import Module, Operation, Value, shape_of
 from irax_compiler.ops import collective, conversion, elementwise, shape
 from irax_compiler.ops.core import full_like
+from irax_compiler.shardy.layouts import mesh_of_text, text_of_mesh
 
 _MESH = "irax.manual_mesh"
 """The attribute of functions of shards, from which their collectives follow."""

@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterable, Mapping
 from itertools import pairwise
 
-from irax_compiler.layouts import Mesh
+from irax_compiler.shardy.layouts import Mesh
 
 _AXIS = re.compile(r'(?:\\22|")(?P<name>[^"\\]+)(?:\\22|")(?::\((?P<before>\d+)\)(?P<size>\d+))?')
 _PART = re.compile(r"(?P<name>.*):\((?P<before>\d+)\)(?P<size>\d+)")

@@ -16,9 +16,9 @@ from typing import Any
 from irax_compiler import mlir
 from irax_compiler.forms import manual, parts_of_axes
 from irax_compiler.forms.layouts import Sharding, constraint, operations, replace, state
-from irax_compiler.layouts import Mesh
 from irax_compiler.mlir import InsertionPoint, Module, Operation
 from irax_compiler.ops.control_flow.shard_map import ShardMap, Spec
+from irax_compiler.shardy.layouts import Mesh
 
 _AXIS = re.compile(r'"([^"]+)"=(\d+)')
 _SHARDING = re.compile(

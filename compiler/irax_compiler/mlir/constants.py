@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from irax_compiler import bytecode_format, dense_text
 from irax_compiler.dtypes import width
+from irax_compiler.interchange import bytecode_format, dense_text
 from irax_compiler.mlir.attributes import attribute_text, parse_attribute
 from irax_compiler.mlir.bindings import CONTEXT, UNKNOWN, Attribute, Operation, Value, ir
 from irax_compiler.mlir.modules import bytecode, new_module

@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 from typing import Any
 
-from irax_compiler import other_forms
+from irax_compiler.interchange import other_forms
 from irax_compiler.mlir.bindings import CONTEXT, UNKNOWN, MLIRError, Module, Operation, ir
 from irax_compiler.mlir.operations import file_location, operations_in
 

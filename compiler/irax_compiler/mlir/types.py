@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from irax_compiler import other_forms
 from irax_compiler.dtypes import DTYPES, inexact
+from irax_compiler.interchange import other_forms
 from irax_compiler.mlir.bindings import CONTEXT, UNKNOWN, Attribute, Type, ir
 from irax_compiler.sizes import Size
 from irax_compiler.sizes.encoding import encoded, parse_encoded

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from typing import TypeVar
 
-from irax_compiler import extensions, other_forms
+from irax_compiler import extensions
+from irax_compiler.interchange import other_forms
 from irax_compiler.mlir import Operation
 from irax_compiler.ops.core import Op, Recomputation, UnsupportedOp, plain_name
 

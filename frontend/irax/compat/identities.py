@@ -104,7 +104,7 @@ CLASSES: dict[str, dict[str, str]] = {
     "irax.lax.ragged": {"RaggedDotDimensionNumbers": "jax._src.lax.lax.RaggedDotDimensionNumbers"},
     "irax.lax.random_bits": {"RandomAlgorithm": "jax._src.lax.lax.RandomAlgorithm"},
     "irax.numpy.array_methods": {"_reconstruct_array": "jax._src.array._reconstruct_array"},
-    "irax.numpy.index_updates": {
+    "irax.numpy.indexing.updates": {
         "At": "jax._src.numpy.array_methods._IndexUpdateHelper",
         "AtIndex": "jax._src.numpy.array_methods._IndexUpdateRef",
     },
@@ -127,8 +127,8 @@ CLASSES: dict[str, dict[str, str]] = {
     "irax_compiler.sizes.scopes": {"SymbolicScope": "jax._src.export.shape_poly.SymbolicScope"},
     "irax_runtime.device": {"Device": "jaxlib._jax.Device"},
     "irax_runtime.distributed": {"RemoteDevice": "jaxlib._jax.Device"},
-    "irax_runtime.iree": {"CpuDevice": "jaxlib._jax.Device"},
-    "irax_runtime.iree_gpu": {"GpuDevice": "jaxlib._jax.Device"},
+    "irax_runtime.iree.cpu": {"CpuDevice": "jaxlib._jax.Device"},
+    "irax_runtime.iree.gpu": {"GpuDevice": "jaxlib._jax.Device"},
     "irax_runtime.pjrt.client": {"PjrtDevice": "jaxlib._jax.Device"},
 }
 """The names of JAX's of what irax defines, by module and name. Other public classes and functions

@@ -102,8 +102,8 @@ class RefinedProgram(Program):
         executable = self.of.executable(device)
         if executable is None:
             return super()._program(device)
-        from irax_runtime.iree_executable import IreeExecutable
-        from irax_runtime.iree_sized import SizedExecutable
+        from irax_runtime.iree.executable import IreeExecutable
+        from irax_runtime.iree.sized import SizedExecutable
 
         assert isinstance(executable, IreeExecutable)  # other targets have no such programs
         if 0 < executable.largest_size < self.largest:

@@ -17,7 +17,7 @@ from irax_runtime.device import Buffer, Device, Executable
 from irax_runtime.interruptible import Begun
 
 if TYPE_CHECKING:
-    from irax_runtime.iree_sized import SizedExecutable
+    from irax_runtime.iree.sized import SizedExecutable
 
 MOST = 8
 """The most sizes of a function that get programs of their own."""

@@ -20,9 +20,9 @@ from irax.extend.primitive import Primitive
 from irax.jaxprs.forms import FORMS, Form
 from irax.jaxprs.language import Jaxpr
 from irax.jaxprs.running import jaxpr_as_fun
-from irax.lax.branches import switch
-from irax.lax.loops import while_loop
-from irax.lax.scans import scan
+from irax.lax.control_flow.branches import switch
+from irax.lax.control_flow.loops import while_loop
+from irax.lax.control_flow.scans import scan
 from irax.transforms.autodiff import jvp, vjp
 from irax.transforms.checkpoint import checkpoint
 from irax.transforms.custom_jvp import custom_jvp

@@ -14,28 +14,29 @@ from irax.execution.replay import replay_functions as _replay_functions
 from irax.execution.shardings.constraints import (
     with_sharding_constraint as with_sharding_constraint,
 )
-from irax.lax import collectives as _collectives
 from irax.lax import linalg as linalg
 from irax.lax.accuracy import AccuracyMode as AccuracyMode
 from irax.lax.accuracy import DotAlgorithm as DotAlgorithm
 from irax.lax.accuracy import DotAlgorithmPreset as DotAlgorithmPreset
 from irax.lax.accuracy import Tolerance as Tolerance
-from irax.lax.associative import associative_scan as associative_scan
-from irax.lax.branches import cond as cond
-from irax.lax.branches import switch as switch
-from irax.lax.collectives import all_gather as all_gather
-from irax.lax.collectives import all_to_all as all_to_all
-from irax.lax.collectives import axis_index as axis_index
-from irax.lax.collectives import axis_size as axis_size
-from irax.lax.collectives import pbroadcast as pbroadcast
-from irax.lax.collectives import pmax as pmax
-from irax.lax.collectives import pmean as pmean
-from irax.lax.collectives import pmin as pmin
-from irax.lax.collectives import ppermute as ppermute
-from irax.lax.collectives import pshuffle as pshuffle
-from irax.lax.collectives import psum as psum
-from irax.lax.collectives import psum_scatter as psum_scatter
-from irax.lax.collectives import pswapaxes as pswapaxes
+from irax.lax.communication import collectives as _collectives
+from irax.lax.communication.collectives import all_gather as all_gather
+from irax.lax.communication.collectives import all_to_all as all_to_all
+from irax.lax.communication.collectives import axis_index as axis_index
+from irax.lax.communication.collectives import axis_size as axis_size
+from irax.lax.communication.collectives import pbroadcast as pbroadcast
+from irax.lax.communication.collectives import pmax as pmax
+from irax.lax.communication.collectives import pmean as pmean
+from irax.lax.communication.collectives import pmin as pmin
+from irax.lax.communication.collectives import ppermute as ppermute
+from irax.lax.communication.collectives import pshuffle as pshuffle
+from irax.lax.communication.collectives import psum as psum
+from irax.lax.communication.collectives import psum_scatter as psum_scatter
+from irax.lax.communication.collectives import pswapaxes as pswapaxes
+from irax.lax.communication.ragged_exchange import ragged_all_to_all as ragged_all_to_all
+from irax.lax.communication.sends import precv as precv
+from irax.lax.communication.sends import psend as psend
+from irax.lax.communication.varying import pcast as pcast
 from irax.lax.complex_numbers import complex as complex
 from irax.lax.complex_numbers import conj as conj
 from irax.lax.complex_numbers import imag as imag
@@ -52,6 +53,15 @@ from irax.lax.contraction import dot_general as dot_general
 from irax.lax.control import clamp as clamp
 from irax.lax.control import select as select
 from irax.lax.control import select_n as select_n
+from irax.lax.control_flow.associative import associative_scan as associative_scan
+from irax.lax.control_flow.branches import cond as cond
+from irax.lax.control_flow.branches import switch as switch
+from irax.lax.control_flow.implicit import custom_linear_solve as custom_linear_solve
+from irax.lax.control_flow.implicit import custom_root as custom_root
+from irax.lax.control_flow.loops import fori_loop as fori_loop
+from irax.lax.control_flow.loops import while_loop as while_loop
+from irax.lax.control_flow.scans import map as map
+from irax.lax.control_flow.scans import scan as scan
 from irax.lax.convolution import ConvDimensionNumbers as ConvDimensionNumbers
 from irax.lax.convolution import ConvDimensionsLike as ConvGeneralDilatedDimensionNumbers
 from irax.lax.convolution import conv as conv
@@ -153,8 +163,6 @@ from irax.lax.gathering import scatter_max as scatter_max
 from irax.lax.gathering import scatter_min as scatter_min
 from irax.lax.gathering import scatter_mul as scatter_mul
 from irax.lax.gathering import scatter_sub as scatter_sub
-from irax.lax.implicit import custom_linear_solve as custom_linear_solve
-from irax.lax.implicit import custom_root as custom_root
 from irax.lax.joining import broadcast_like as broadcast_like
 from irax.lax.joining import broadcast_to_rank as broadcast_to_rank
 from irax.lax.joining import dtype as dtype
@@ -165,15 +173,12 @@ from irax.lax.joining import split as split
 from irax.lax.joining import stack as stack
 from irax.lax.joining import tile as tile
 from irax.lax.joining import unstack as unstack
-from irax.lax.loops import fori_loop as fori_loop
-from irax.lax.loops import while_loop as while_loop
 from irax.lax.patches import conv_general_dilated_local as conv_general_dilated_local
 from irax.lax.patches import conv_general_dilated_patches as conv_general_dilated_patches
 from irax.lax.ragged import RaggedDotDimensionNumbers as RaggedDotDimensionNumbers
 from irax.lax.ragged import ragged_dot as ragged_dot
 from irax.lax.ragged import ragged_dot_general as ragged_dot_general
 from irax.lax.ragged import scaled_dot as scaled_dot
-from irax.lax.ragged_exchange import ragged_all_to_all as ragged_all_to_all
 from irax.lax.random_bits import RandomAlgorithm as RandomAlgorithm
 from irax.lax.random_bits import rng_bit_generator as rng_bit_generator
 from irax.lax.random_bits import rng_uniform as rng_uniform
@@ -186,10 +191,6 @@ from irax.lax.reductions import reduce_or as reduce_or
 from irax.lax.reductions import reduce_prod as reduce_prod
 from irax.lax.reductions import reduce_sum as reduce_sum
 from irax.lax.reductions import reduce_xor as reduce_xor
-from irax.lax.scans import map as map
-from irax.lax.scans import scan as scan
-from irax.lax.sends import precv as precv
-from irax.lax.sends import psend as psend
 from irax.lax.slicing import dynamic_index_in_dim as dynamic_index_in_dim
 from irax.lax.slicing import dynamic_slice as dynamic_slice
 from irax.lax.slicing import dynamic_slice_in_dim as dynamic_slice_in_dim
@@ -234,7 +235,6 @@ from irax.lax.structure import rev as rev
 from irax.lax.structure import squeeze as squeeze
 from irax.lax.structure import stop_gradient as stop_gradient
 from irax.lax.structure import transpose as transpose
-from irax.lax.varying import pcast as pcast
 
 # Results of collectives depend on the axes that are mapped where they are called.
 _collective = [*vars(_collectives), "pcast", "ragged_all_to_all", "with_sharding_constraint"]

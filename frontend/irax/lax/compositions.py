@@ -14,10 +14,10 @@ from irax.lax.accuracy import AccuracyMode, Tolerance
 from irax.lax.arguments import canonical_int
 from irax.lax.complex_numbers import complex, imag, real
 from irax.lax.control import select
+from irax.lax.control_flow.scans import scan
 from irax.lax.elementwise import INEXACT, NUMBER, abs, add, div, lt, mul, sub
 from irax.lax.elementwise import log as natural
 from irax.lax.joining import concatenate
-from irax.lax.scans import scan
 from irax.lax.structure import full_like, reshape
 from irax.typing import ArrayLike
 

@@ -11,7 +11,7 @@ from irax.core.array import Array
 from irax.core.dispatch import bind, shortcut
 from irax.core.dtypes.operands import Kinds, check_dtype, kinds_text
 from irax.lax.arguments import array_of, canonical_axis, documented
-from irax.lax.associative import associative_scan
+from irax.lax.control_flow.associative import associative_scan
 from irax.lax.elementwise import ANY, INEXACT, NUMBER
 from irax.lax.elementwise import max as max_
 from irax.lax.elementwise import min as min_

@@ -14,7 +14,7 @@ from irax.core.dtypes.promotion import convert
 from irax.execution.shardings.jit_shardings import takes_out_sharding
 from irax.lax.arguments import canonical_axes, canonical_axis, canonical_int
 from irax.nn.operands import inexact
-from irax.numpy.reductions import masked
+from irax.numpy.aggregates.reductions import masked
 from irax.typing import ArrayLike, Axis, DTypeLike
 
 

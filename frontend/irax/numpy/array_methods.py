@@ -22,7 +22,9 @@ from irax.core.python_buffers import give_buffers
 from irax.core.shardings.sharded import apart_from, copied
 from irax.core.tracebacks import api_boundary, hide_frames
 from irax.core.tracing import still_open
-from irax.numpy import index_updates, indexing, placement, printing
+from irax.numpy import placement, printing
+from irax.numpy.indexing import reads as indexing
+from irax.numpy.indexing import updates as index_updates
 from irax_compiler.dtypes import is_of_numpy
 from irax_compiler.ops import bitcast, shape
 

@@ -12,11 +12,11 @@ from irax.core.array import Array
 from irax.core.dtypes.operands import as_arrays, inexact_dtype, judge_ranks
 from irax.core.dtypes.promotion import broadcast_to, convert, promote_dtypes
 from irax.lax.arguments import canonical_axes, canonical_axis, canonical_int
-from irax.numpy import reductions
-from irax.numpy.division import floor_divide, remainder
-from irax.numpy.joining import concatenate
-from irax.numpy.logic import equal, greater, less, logical_and, logical_not, where
-from irax.numpy.manipulation import ravel
+from irax.numpy.aggregates import reductions
+from irax.numpy.elementwise.division import floor_divide, remainder
+from irax.numpy.elementwise.logic import equal, greater, less, logical_and, logical_not, where
+from irax.numpy.shapes.joining import concatenate
+from irax.numpy.shapes.manipulation import ravel
 from irax.numpy.tables import is_inexact
 from irax.numpy.ufuncs import abs, add, divide, multiply, subtract
 from irax.typing import ArrayLike

@@ -19,9 +19,9 @@ from irax.core.tracing import still_open
 from irax.execution.shardings.jit_shardings import check_summands, placed_like
 from irax.lax.arguments import canonical_shape, filling
 from irax.lax.structure import is_zero
-from irax.numpy.joining import stack
-from irax.numpy.logic import not_equal
-from irax.numpy.manipulation import broadcast_to
+from irax.numpy.elementwise.logic import not_equal
+from irax.numpy.shapes.joining import stack
+from irax.numpy.shapes.manipulation import broadcast_to
 from irax.numpy.tables import placed, put_there
 from irax.typing import ArrayLike, DTypeLike
 

@@ -14,7 +14,9 @@ from irax.core.dtypes.operands import as_arrays, inexact_dtype
 from irax.core.dtypes.promotion import convert
 from irax.lax import fourier
 from irax.lax.arguments import canonical_axes, canonical_axis, canonical_int, documented
-from irax.numpy import complex_parts, creation, manipulation, padding, repetition
+from irax.numpy import creation
+from irax.numpy.elementwise import complex_parts
+from irax.numpy.shapes import manipulation, padding, repetition
 from irax.numpy.signatures import Transform, TransformOfAny, TransformOfTwo
 from irax.typing import ArrayLike
 

@@ -9,8 +9,8 @@ from irax.core.array import Array, ConcreteArray
 from irax.core.dtypes.operands import as_arrays, inexact_dtype
 from irax.core.dtypes.promotion import convert
 from irax.core.shardings.explicit_axes import layout_is_stated
-from irax.numpy.division import remainder
-from irax.numpy.logic import greater, less, less_equal, where
+from irax.numpy.elementwise.division import remainder
+from irax.numpy.elementwise.logic import greater, less, less_equal, where
 from irax.numpy.ordering import argsort, searchsorted
 from irax.numpy.searching import take
 from irax.numpy.ufuncs import abs, add, clip, divide, multiply, subtract

@@ -12,11 +12,11 @@ from irax.core.array import Array, as_array
 from irax.core.dtypes.operands import as_arrays
 from irax.core.dtypes.promotion import convert
 from irax.core.shardings.explicit_axes import check_whole
-from irax.lax import matrices
 from irax.lax.arguments import canonical_axis, canonical_int, canonical_shape
+from irax.lax.linalg import matrices
 from irax.numpy.creation import astype
-from irax.numpy.logic import equal, where
-from irax.numpy.manipulation import moveaxis, ravel
+from irax.numpy.elementwise.logic import equal, where
+from irax.numpy.shapes.manipulation import moveaxis, ravel
 from irax.numpy.tables import placed
 from irax.numpy.ufuncs import add
 from irax.typing import ArrayLike, DTypeLike

@@ -15,10 +15,18 @@ from irax.core.dtypes.promotion import convert, promote_dtypes
 from irax.core.shardings.explicit_axes import layout_is_stated
 from irax.execution.shardings.jit_shardings import divided_like
 from irax.lax.arguments import canonical_axis, canonical_int
-from irax.numpy.complex_parts import imag, real
-from irax.numpy.logic import equal, isnan, less, logical_and, logical_not, logical_or, where
-from irax.numpy.manipulation import ravel, reshape
+from irax.numpy.elementwise.complex_parts import imag, real
+from irax.numpy.elementwise.logic import (
+    equal,
+    isnan,
+    less,
+    logical_and,
+    logical_not,
+    logical_or,
+    where,
+)
 from irax.numpy.searching import take
+from irax.numpy.shapes.manipulation import ravel, reshape
 from irax.numpy.tables import is_inexact
 from irax.typing import ArrayLike, DTypeLike
 from irax_compiler.ops import numpy_call

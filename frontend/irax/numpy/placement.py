@@ -62,7 +62,7 @@ def _pointer(x: Array) -> int:
     IREE's CPU, a program that the array is donated to leaves a result of its type there.
     """
     if isinstance(x, ConcreteArray):
-        from irax_runtime.iree_buffers import IreeBuffer  # which loads IREE's runtime
+        from irax_runtime.iree.buffers import IreeBuffer  # which loads IREE's runtime
 
         _own_memory(x)
         if x._numpy is None and isinstance(x._buffer, IreeBuffer):

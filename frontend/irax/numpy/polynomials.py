@@ -12,16 +12,17 @@ from irax.core.dispatch import shortcut
 from irax.core.dtypes.operands import as_arrays, inexact_dtype
 from irax.core.dtypes.promotion import convert, promote_dtypes
 from irax.lax.arguments import canonical_int
-from irax.numpy import linalg, reductions
-from irax.numpy.contraction import dot, outer
-from irax.numpy.convolution import convolve
-from irax.numpy.exponentials import sqrt
-from irax.numpy.joining import concatenate
-from irax.numpy.manipulation import atleast_1d
+from irax.numpy import linalg
+from irax.numpy.aggregates import reductions
+from irax.numpy.elementwise.exponentials import sqrt
 from irax.numpy.matrices import eye
 from irax.numpy.ordering import argsort
-from irax.numpy.repetition import roll
+from irax.numpy.products.contraction import dot, outer
+from irax.numpy.products.convolution import convolve
 from irax.numpy.searching import where
+from irax.numpy.shapes.joining import concatenate
+from irax.numpy.shapes.manipulation import atleast_1d
+from irax.numpy.shapes.repetition import roll
 from irax.numpy.ufuncs import abs, add, divide, multiply, negative, square, subtract
 from irax.typing import ArrayLike
 from irax_compiler.ops import numpy_call

@@ -15,11 +15,11 @@ from irax.core.dtypes.operands import as_arrays, broadcast_shapes, fitted, inexa
 from irax.core.dtypes.promotion import convert, promote_dtypes
 from irax.core.shardings.sharded import apart_from
 from irax.lax.arguments import canonical_int, canonical_shape
-from irax.numpy.exponentials import log10
-from irax.numpy.joining import stack
-from irax.numpy.logic import equal, where
-from irax.numpy.manipulation import broadcast_to, moveaxis
-from irax.numpy.rounding import floor
+from irax.numpy.elementwise.exponentials import log10
+from irax.numpy.elementwise.logic import equal, where
+from irax.numpy.elementwise.rounding import floor
+from irax.numpy.shapes.joining import stack
+from irax.numpy.shapes.manipulation import broadcast_to, moveaxis
 from irax.numpy.tables import floats, placed
 from irax.numpy.ufuncs import abs, add, divide, multiply, power, sign, subtract
 from irax.typing import ArrayLike, DTypeLike

@@ -19,11 +19,11 @@ from irax.core.shardings.explicit_axes import check_alike
 from irax.execution.shardings.jit_shardings import placed_like
 from irax.lax.arguments import canonical_axis
 from irax.lax.gathering import GatherScatterMode, default_fill, take_along
-from irax.numpy import logic
-from irax.numpy.division import floor_divide, remainder
-from irax.numpy.joining import stack
-from irax.numpy.logic import less, logical_and, logical_not, not_equal
-from irax.numpy.manipulation import atleast_1d, ravel
+from irax.numpy.elementwise import logic
+from irax.numpy.elementwise.division import floor_divide, remainder
+from irax.numpy.elementwise.logic import less, logical_and, logical_not, not_equal
+from irax.numpy.shapes.joining import stack
+from irax.numpy.shapes.manipulation import atleast_1d, ravel
 from irax.numpy.ufuncs import add
 from irax.typing import ArrayLike
 from irax_compiler.ops import comparison

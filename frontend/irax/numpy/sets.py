@@ -16,11 +16,19 @@ from irax.core.dtypes.operands import as_arrays
 from irax.core.dtypes.promotion import convert, promote_dtypes
 from irax.core.shardings.explicit_axes import layout_is_stated
 from irax.lax.arguments import canonical_axis, canonical_int
-from irax.numpy.joining import concatenate
-from irax.numpy.logic import equal, isnan, less, logical_and, logical_not, logical_or, where
-from irax.numpy.manipulation import moveaxis, ravel, reshape
+from irax.numpy.elementwise.logic import (
+    equal,
+    isnan,
+    less,
+    logical_and,
+    logical_not,
+    logical_or,
+    where,
+)
 from irax.numpy.ordering import searchsorted, sort, sorted_runs
 from irax.numpy.searching import nonzero, take
+from irax.numpy.shapes.joining import concatenate
+from irax.numpy.shapes.manipulation import moveaxis, ravel, reshape
 from irax.numpy.tables import is_inexact
 from irax.typing import ArrayLike
 

@@ -15,10 +15,12 @@ from irax.core.dtypes.promotion import broadcast_to, convert
 from irax.core.places import widened
 from irax.lax.arguments import canonical_axes, canonical_axis
 from irax.lax.reductions import fold
-from irax.numpy import logic, reductions, ufuncs
-from irax.numpy.logic import greater_equal, less, logical_and, where
-from irax.numpy.manipulation import moveaxis, ravel, reshape
+from irax.numpy import ufuncs
+from irax.numpy.aggregates import reductions
+from irax.numpy.elementwise import logic
+from irax.numpy.elementwise.logic import greater_equal, less, logical_and, where
 from irax.numpy.searching import take
+from irax.numpy.shapes.manipulation import moveaxis, ravel, reshape
 from irax.numpy.ufunc_objects import method_of_ufuncs, ufunc
 from irax.typing import ArrayLike, DTypeLike
 from irax_compiler.ops.reductions import reduce as reduction

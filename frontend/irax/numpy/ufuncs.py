@@ -17,8 +17,8 @@ from irax.core.dispatch import elements
 from irax.core.dtypes.operands import as_arrays, check_dtype, judge_ranks
 from irax.core.dtypes.promotion import apply, convert, promote
 from irax.core.shardings.sharded import apart_from
-from irax.numpy.complex_parts import by_parts
-from irax.numpy.logic import (
+from irax.numpy.elementwise.complex_parts import by_parts
+from irax.numpy.elementwise.logic import (
     equal,
     greater,
     isnan,

@@ -10,7 +10,7 @@ from irax.core.dispatch import bind
 from irax.core.dtypes.operands import as_arrays, inexact_dtype
 from irax.core.dtypes.promotion import convert
 from irax.lax.arguments import canonical_int, documented
-from irax.numpy.exponentials import exp
+from irax.numpy.elementwise.exponentials import exp
 from irax.numpy.signatures import Window
 from irax.numpy.ufuncs import divide, multiply, sign
 from irax.typing import ArrayLike

@@ -11,7 +11,7 @@ import irax.numpy as jnp
 from irax import lax
 from irax.core.array import Array
 from irax.lax.arguments import canonical_axes, canonical_axis, canonical_int
-from irax.numpy.padding import resized
+from irax.numpy.shapes.padding import resized
 from irax.scipy.arguments import inexact, unsupported
 from irax.typing import ArrayLike
 

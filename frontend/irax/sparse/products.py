@@ -14,7 +14,7 @@ from irax.core.dtypes.kinds import float0
 from irax.flatten_util import ravel_pytree
 from irax.jaxprs.language import Jaxpr, jaxprs_in_params
 from irax.jaxprs.make import make_jaxpr
-from irax.lax.scans import map as one_by_one
+from irax.lax.control_flow.scans import map as one_by_one
 from irax.sparse.colors import Coloring
 from irax.transforms.autodiff import jvp, linearize, vjp
 from irax.transforms.vmap import vmap

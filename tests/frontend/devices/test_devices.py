@@ -12,9 +12,9 @@ from tests.runtime.pjrt_programs import needs_plugin, prints
 
 import irax
 import irax.numpy as jnp
-from irax_runtime import iree
 from irax_runtime.devices import NoDevice, numbered
 from irax_runtime.distributed import RemoteDevice
+from irax_runtime.iree import cpu as iree
 
 PJRT = "pjrt:cpu"
 

@@ -8,7 +8,7 @@ import pytest
 import irax
 from irax import P
 from irax.sharding import Mesh, NamedSharding, SingleDeviceSharding
-from irax_runtime.iree import cpu
+from irax_runtime.iree.cpu import cpu
 
 DEVICES = np.array([cpu(n) for n in range(4)], dtype=object)
 X = np.arange(16, dtype=np.float32).reshape(4, 4)

@@ -16,7 +16,7 @@ from irax import P, ad_checkpoint, lax
 from irax.ad_checkpoint import checkpoint_name
 from irax.memory import Space
 from irax.sharding import AxisType, Mesh, NamedSharding, SingleDeviceSharding
-from irax_runtime.iree import cpu
+from irax_runtime.iree.cpu import cpu
 
 DEVICES = np.array([cpu(n) for n in range(4)], dtype=object)
 MESH = Mesh(DEVICES, ("a",))

@@ -15,7 +15,7 @@ import irax.numpy as jnp
 from irax import NamedSharding, P
 from irax.config import config
 from irax.sharding import Mesh
-from irax_runtime.iree import cpu
+from irax_runtime.iree.cpu import cpu
 
 N = np.ones(4, np.float32)
 MESH = Mesh(np.array([cpu(n) for n in range(2)], dtype=object), ("i",))

@@ -11,7 +11,7 @@ import irax.numpy as jnp
 from irax import P, lax
 from irax.config import config
 from irax.sharding import AxisType, Mesh, NamedSharding, SingleDeviceSharding
-from irax_runtime.iree import cpu
+from irax_runtime.iree.cpu import cpu
 
 DEVICES = np.array([cpu(n) for n in range(4)], dtype=object)
 X = np.arange(16, dtype=np.float32).reshape(4, 4)

@@ -13,7 +13,7 @@ from irax import NamedSharding, P, debug, lax
 from irax.execution.shardings import show_shardings
 from irax.experimental import io_callback
 from irax.sharding import Mesh
-from irax_runtime.iree import cpu
+from irax_runtime.iree.cpu import cpu
 
 BOTH = pytest.mark.parametrize("jit", [lambda f: f, irax.jit], ids=["at once", "jit"])
 

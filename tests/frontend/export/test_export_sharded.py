@@ -12,7 +12,7 @@ import irax.numpy as jnp
 import irax_runtime
 from irax import P, export, lax
 from irax.config import config
-from irax_runtime.iree import cpu
+from irax_runtime.iree.cpu import cpu
 
 X = np.arange(32, dtype=np.float32).reshape(8, 4)
 W = np.arange(16, dtype=np.float32).reshape(4, 4) / 16

@@ -13,7 +13,7 @@ import irax
 import irax.numpy as jnp
 from irax import lax
 from irax.experimental import io_callback
-from irax_runtime.iree import cpu
+from irax_runtime.iree.cpu import cpu
 
 SCALAR = irax.ShapeDtypeStruct((), "float32")
 BOTH = pytest.mark.parametrize("jit", [lambda f: f, irax.jit], ids=["at once", "jit"])

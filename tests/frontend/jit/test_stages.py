@@ -13,7 +13,7 @@ import irax.numpy as jnp
 from irax import P, stages
 from irax.core.shardings.layouts import Format, Layout
 from irax.sharding import Mesh, NamedSharding, SingleDeviceSharding
-from irax_runtime.iree import cpu
+from irax_runtime.iree.cpu import cpu
 
 
 def loss(params, x, *, power):

@@ -13,7 +13,7 @@ from irax.config import config
 from irax.core.array import ConcreteArray
 from irax.execution.jitted import PjitFunction
 from irax.sharding import AxisType, Mesh, NamedSharding
-from irax_runtime.iree import cpu
+from irax_runtime.iree.cpu import cpu
 
 KINDS = [AxisType.Auto, AxisType.Explicit]
 X = np.arange(16, dtype=np.float32).reshape(4, 4)

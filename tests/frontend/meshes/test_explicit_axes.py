@@ -16,7 +16,7 @@ from irax.core.array import ConcreteArray
 from irax.core.shardings.partition_specs import axes_by_dimension
 from irax.scipy.linalg import solve_triangular
 from irax.sharding import AxisType, Mesh, auto_axes, explicit_axes
-from irax_runtime.iree import cpu
+from irax_runtime.iree.cpu import cpu
 
 ROWS, COLUMNS = P("x", None), P(None, "x")
 

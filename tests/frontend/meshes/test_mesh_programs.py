@@ -29,7 +29,7 @@ import irax
 import irax.numpy as jnp
 from irax.core.array import device_of
 from irax_runtime.communication.communicator import CommunicationError
-from irax_runtime.iree import cpu
+from irax_runtime.iree.cpu import cpu
 from irax_runtime.mesh import MeshDevice, mesh_device
 
 

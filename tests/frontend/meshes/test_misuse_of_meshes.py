@@ -113,7 +113,7 @@ def test_errors_are_of_the_types_of_jax():
     command = [sys.executable, __file__]
     told = subprocess.check_output(command, env=environment, text=True)
     theirs = json.loads(told.splitlines()[-1])  # JAX 0.12 writes lines of its own before
-    irax, iree = importlib.import_module("irax"), importlib.import_module("irax_runtime.iree")
+    irax, iree = importlib.import_module("irax"), importlib.import_module("irax_runtime.iree.cpu")
     ours = outcomes(irax, [iree.cpu(i) for i in range(8)])
     lines = CALLS.strip().splitlines()
     different = [

@@ -12,7 +12,7 @@ import irax
 import irax.numpy as jnp
 from irax import P, lax
 from irax.sharding import AbstractMesh, AxisType, Mesh, NamedSharding, use_abstract_mesh
-from irax_runtime.iree import cpu
+from irax_runtime.iree.cpu import cpu
 
 DEVICES = np.array([cpu(n) for n in range(8)], dtype=object)
 TWO = Mesh(DEVICES.reshape(4, 2), ("x", "y"), axis_types=(AxisType.Auto,) * 2)

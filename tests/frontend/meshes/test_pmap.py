@@ -13,7 +13,7 @@ import irax.numpy as jnp
 from irax import lax
 from irax.config import config
 from irax.sharding import Mesh
-from irax_runtime.iree import cpu
+from irax_runtime.iree.cpu import cpu
 
 X = np.arange(6.0, dtype=np.float32).reshape(3, 2)
 

@@ -14,7 +14,7 @@ import irax.numpy as jnp
 from irax import P, lax
 from irax.config import config
 from irax.sharding import Mesh
-from irax_runtime.iree import cpu
+from irax_runtime.iree.cpu import cpu
 
 DEVICES = np.array([cpu(n) for n in range(4)], dtype=object)
 MESH = Mesh(DEVICES.reshape(2, 2), ("a", "b"))

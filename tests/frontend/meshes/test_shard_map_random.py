@@ -11,7 +11,7 @@ import irax
 import irax.numpy as jnp
 from irax import P, lax
 from irax.sharding import Mesh
-from irax_runtime.iree import cpu
+from irax_runtime.iree.cpu import cpu
 
 MESH = Mesh(np.array([cpu(n) for n in range(4)], dtype=object).reshape(2, 2), ("a", "b"))
 ENTRIES = (None, "a", "b", ("a", "b"), ("b", "a"))

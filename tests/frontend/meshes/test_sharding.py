@@ -19,7 +19,7 @@ from irax.sharding import (
     NamedSharding,
     SingleDeviceSharding,
 )
-from irax_runtime.iree import cpu
+from irax_runtime.iree.cpu import cpu
 
 DEVICES = np.array([cpu(n) for n in range(4)], dtype=object)
 

@@ -15,7 +15,7 @@ from irax import P, lax
 from irax.errors import ShardingTypeError
 from irax.sharding import AxisType, Mesh, get_abstract_mesh, use_abstract_mesh
 from irax_compiler.ops.sums import WHOLE
-from irax_runtime.iree import cpu
+from irax_runtime.iree.cpu import cpu
 
 MESH = Mesh(
     np.array([cpu(i) for i in range(4)], object).reshape(2, 2), ("x", "y"), (AxisType.Explicit,) * 2

@@ -9,7 +9,6 @@ from math import prod
 from typing import Any, ClassVar
 
 from irax_compiler import mlir
-from irax_compiler.layouts import IN_SPECS, OUT_SPECS, mesh_of
 from irax_compiler.mlir import Block, Module, Operation, Value, dtype_of, shape_of
 from irax_compiler.ops.control_flow.shard_map import decoded
 from irax_compiler.ops.control_flow.trip_counts import count, most_steps
@@ -20,6 +19,7 @@ from irax_compiler.ops.indexing.dynamic_slices import DynamicUpdateSlice
 from irax_compiler.ops.reductions.reduce import Reduce
 from irax_compiler.ops.registry import traits_of
 from irax_compiler.passes.core import Pass, register_pass, returned
+from irax_compiler.shardy.layouts import IN_SPECS, OUT_SPECS, mesh_of
 
 LARGEST_SIZE = "irax.largest_size"
 """The reflection attribute of programs for all sizes: the largest that a variable may be."""

@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from irax_compiler import mlir
-from irax_compiler.layouts import mesh_of
 from irax_compiler.mlir import Module, Operation
 from irax_compiler.ops.callback import is_callback
 from irax_compiler.ops.collective import Collective
@@ -16,6 +15,7 @@ from irax_compiler.ops.foreign_function import is_foreign_function
 from irax_compiler.ops.registry import is_known, read, traits_of, unknown
 from irax_compiler.passes.core import Pass, check_function, nested, recursion, register_pass
 from irax_compiler.passes.host.host import is_host_call
+from irax_compiler.shardy.layouts import mesh_of
 from irax_compiler.targets.target import NO_TARGET, OF_THE_EVALUATOR, Target, find
 
 _RETURNS = {"func.return", "stablehlo.return"}

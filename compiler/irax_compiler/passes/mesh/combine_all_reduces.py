@@ -15,7 +15,6 @@ import numpy as np
 
 from irax_compiler import mlir
 from irax_compiler.effects import has_effects
-from irax_compiler.layouts import mesh_of
 from irax_compiler.mlir import (
     Block,
     InsertionPoint,
@@ -34,6 +33,7 @@ from irax_compiler.ops.slicing import Concatenate, slice_in_dim
 from irax_compiler.passes.core import Pass, nested, register_pass
 from irax_compiler.passes.host.host import is_host_call
 from irax_compiler.passes.rewriting import replace
+from irax_compiler.shardy.layouts import mesh_of
 from irax_compiler.targets.target import find
 
 _Kind = tuple[AllReduce, np.dtype]

@@ -18,7 +18,6 @@ from typing import Any, ClassVar
 import numpy as np
 
 from irax_compiler import mlir
-from irax_compiler.layouts import Mesh, mesh_of
 from irax_compiler.mlir import InsertionPoint, Module, Value
 from irax_compiler.ops import collective, elementwise
 from irax_compiler.ops.collective import Collective
@@ -30,6 +29,7 @@ from irax_compiler.passes.host.host import host_call, is_host_call
 from irax_compiler.passes.mesh import stablehlo_collectives
 from irax_compiler.passes.mesh.stablehlo_collectives import Groups
 from irax_compiler.passes.rewriting import replace
+from irax_compiler.shardy.layouts import Mesh, mesh_of
 from irax_compiler.targets.target import find
 
 

@@ -22,12 +22,12 @@ import numpy as np
 
 from irax_compiler import mlir
 from irax_compiler.effects import has_effects
-from irax_compiler.layouts import mesh_of
 from irax_compiler.mlir import Block, InsertionPoint, Module, Operation, Value, bytes_of, shape_of
 from irax_compiler.ops.registry import traits_of
 from irax_compiler.passes.core import Pass, nested, outside_kernels, register_pass
 from irax_compiler.passes.host.host import host_call, is_host_call, read_host_call
 from irax_compiler.passes.rewriting import replace
+from irax_compiler.shardy.layouts import mesh_of
 
 _OVERLAPPING = frozenset({"all_reduce", "reduce_scatter"})
 """The collectives that begin early. The results of others are larger than what they are of: they

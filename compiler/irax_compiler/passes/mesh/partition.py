@@ -16,16 +16,6 @@ from itertools import chain, takewhile, zip_longest
 from typing import Any, ClassVar
 
 from irax_compiler import mlir
-from irax_compiler.layouts import (
-    IN_SPECS,
-    MESH,
-    OUT_SPECS,
-    Mesh,
-    StatedLayouts,
-    mesh_of,
-    set_mesh,
-    stated,
-)
 from irax_compiler.mlir import Block, InsertionPoint, Module, Operation, Value, dtype_of, shape_of
 from irax_compiler.ops import shape
 from irax_compiler.ops.collective import AllReduce, axes_in
@@ -53,6 +43,16 @@ from irax_compiler.passes.mesh.resharding import (
     replicated,
     resharded,
     sharded,
+)
+from irax_compiler.shardy.layouts import (
+    IN_SPECS,
+    MESH,
+    OUT_SPECS,
+    Mesh,
+    StatedLayouts,
+    mesh_of,
+    set_mesh,
+    stated,
 )
 
 Env = dict[Value, Shards]

@@ -11,13 +11,13 @@ from dataclasses import dataclass
 from math import prod
 
 from irax_compiler import mlir
-from irax_compiler.layouts import Mesh
 from irax_compiler.mlir import Value, dtype_of, shape_of
 from irax_compiler.ops import elementwise, shape
 from irax_compiler.ops.collective import AllGather, AxisIndex
 from irax_compiler.ops.control_flow.shard_map import Spec
 from irax_compiler.ops.core import full, full_like
 from irax_compiler.ops.indexing.dynamic_slices import DynamicSlice
+from irax_compiler.shardy.layouts import Mesh
 
 
 @dataclass(frozen=True)

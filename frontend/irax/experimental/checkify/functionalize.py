@@ -29,9 +29,9 @@ from irax.experimental.checkify.errors import (
 from irax.jaxprs.language import Atom, Jaxpr, JaxprEqn, Literal
 from irax.jaxprs.make import make_jaxpr
 from irax.jaxprs.primitives import call_p, cond_p, scan_p, while_p
-from irax.lax.branches import switch
-from irax.lax.loops import while_loop
-from irax.lax.scans import scan
+from irax.lax.control_flow.branches import switch
+from irax.lax.control_flow.loops import while_loop
+from irax.lax.control_flow.scans import scan
 
 Out = Any
 

@@ -15,9 +15,9 @@ from irax.execution.jit import jit
 from irax.experimental.jet.series import UNARY, Series, divide, product
 from irax.jaxprs.language import Atom, Jaxpr, JaxprEqn, Literal
 from irax.jaxprs.primitives import OpPrimitive, call_p, cond_p, scan_p, while_p
-from irax.lax.branches import switch
-from irax.lax.loops import while_loop
-from irax.lax.scans import scan
+from irax.lax.control_flow.branches import switch
+from irax.lax.control_flow.loops import while_loop
+from irax.lax.control_flow.scans import scan
 from irax.transforms.autodiff import jvp
 from irax_compiler.ops.linear import Bilinear
 

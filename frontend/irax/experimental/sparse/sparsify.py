@@ -32,9 +32,9 @@ from irax.experimental.sparse.windows import bcoo_conv_general_dilated, bcoo_gat
 from irax.jaxprs.language import Atom, Jaxpr, JaxprEqn, Literal
 from irax.jaxprs.make import make_jaxpr
 from irax.jaxprs.primitives import FormPrimitive, OpPrimitive, call_p, cond_p, scan_p, while_p
-from irax.lax.branches import switch
-from irax.lax.loops import while_loop
-from irax.lax.scans import scan
+from irax.lax.control_flow.branches import switch
+from irax.lax.control_flow.loops import while_loop
+from irax.lax.control_flow.scans import scan
 
 Rule: TypeAlias = Callable[..., Any]
 """Takes the operands of an equation, sparse arrays in coordinate form among them, and its

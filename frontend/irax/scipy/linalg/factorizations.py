@@ -7,8 +7,8 @@ from typing import Any
 import irax.numpy as jnp
 from irax import lax
 from irax.core.array import Array
-from irax.lax.matrices import adjoint, symmetrized
-from irax.numpy.factored import inexact, square
+from irax.lax.linalg.matrices import adjoint, symmetrized
+from irax.numpy.linalg.factored import inexact, square
 from irax.scipy.arguments import from_lists
 from irax.typing import ArrayLike
 

@@ -12,8 +12,8 @@ import irax.numpy as jnp
 from irax import lax
 from irax.core.array import Array
 from irax.core.dtypes.strictness import library
-from irax.lax.matrices import adjoint
-from irax.numpy.factored import inexact, square
+from irax.lax.linalg.matrices import adjoint
+from irax.numpy.linalg.factored import inexact, square
 from irax.scipy.linalg.factorizations import schur
 from irax.scipy.linalg.solutions import by_columns, solve_sylvester
 from irax.transforms.autodiff import jvp

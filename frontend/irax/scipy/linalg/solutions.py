@@ -9,8 +9,8 @@ from irax import lax
 from irax.core.array import Array
 from irax.core.dtypes.operands import judge_ranks
 from irax.core.dtypes.promotion import promote_dtypes
-from irax.lax.matrices import adjoint, one_batch
-from irax.numpy.factored import inexact, square
+from irax.lax.linalg.matrices import adjoint, one_batch
+from irax.numpy.linalg.factored import inexact, square
 from irax.scipy.arguments import from_lists
 from irax.scipy.linalg.factorizations import cho_factor, schur
 from irax.typing import ArrayLike

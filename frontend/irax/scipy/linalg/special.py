@@ -13,7 +13,7 @@ from irax import dtypes
 from irax.core.array import Array
 from irax.core.dtypes.operands import as_arrays, judge_ranks
 from irax.lax.arguments import canonical_int
-from irax.numpy.factored import inexact
+from irax.numpy.linalg.factored import inexact
 from irax.typing import ArrayLike, DTypeLike
 
 # ---- of given elements ---------------------------------------------------------------------------

@@ -1,0 +1,1 @@
+"""Modules as other software has them: bytecode, text, and files of exports."""

@@ -1,0 +1,1 @@
+"""Layouts of values on meshes: attributes of functions, types, and Shardy's operations."""

@@ -1,0 +1,1 @@
+"""Communication between lanes of a vmap and between devices of a mesh."""

@@ -1,0 +1,1 @@
+"""Loops, branches, scans, and solutions of equations given as functions."""

@@ -1,0 +1,1 @@
+"""Functions of `irax.numpy` that reduce axes: sums, extrema, means, quantiles, histograms."""

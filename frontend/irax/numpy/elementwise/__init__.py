@@ -1,0 +1,1 @@
+"""Elementwise functions of `irax.numpy`, by family."""

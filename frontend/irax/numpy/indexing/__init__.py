@@ -1,0 +1,1 @@
+"""Indices of arrays: parsing, reads, updates, and objects that make them."""

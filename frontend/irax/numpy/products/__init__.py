@@ -1,0 +1,1 @@
+"""Products of arrays summed over axes, and convolutions."""

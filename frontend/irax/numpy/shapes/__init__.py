@@ -1,0 +1,1 @@
+"""Functions of `irax.numpy` that change shapes and move elements."""

@@ -1,0 +1,1 @@
+"""IREE's devices, and the programs loaded there."""
