@@ -41,7 +41,7 @@ from irax_compiler.passes.rewriting import replace
 
 
 class _Part(NamedTuple):
-    """What a device takes of an array: its part of a dimension that is divided along an axis."""
+    """A device's part of a dimension of an array that is divided along an axis."""
 
     dimension: int
     axis: str
@@ -130,6 +130,8 @@ def _computed(operation: Operation, part: _Part) -> Value | None:
         return None
     factor = rule.results[0][part.dimension]
     if factor is None or factor in rule.gathered:
+        return None
+    if any(factors.count(factor) > 1 for factors in (*rule.operands, *rule.results)):
         return None
     given = [
         part._replace(dimension=factors.index(factor)).of(x) if factor in factors else x

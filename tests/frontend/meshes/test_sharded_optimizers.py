@@ -11,7 +11,7 @@ from irax import P
 from irax.config import config
 from irax.sharding import AxisType, Mesh, NamedSharding
 from irax_compiler import api
-from irax_runtime.iree import cpu
+from irax_runtime.iree.cpu import cpu
 
 N = 256
 """The size of weights: their gradients, of 256 KB, are worth a sum of parts."""
