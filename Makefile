@@ -77,7 +77,8 @@ SEED ?= $(shell date +%s)
 fuzz: $(VENV)/installed-test
 	@echo "Seed: $(SEED)"
 	@IRAX_ALL_FORMS=1 IRAX_FUZZ=$(FUZZ) IRAX_SEED=$(SEED) IRAX_DAMAGE=$(FUZZ) $(BIN)/python -m pytest \
-	  tests/differential tests/compiler/test_combine_all_reduces.py tests/compiler/test_residuals.py \
+	  tests/differential tests/compiler/mesh/test_combine_all_reduces.py \
+	  tests/compiler/derive/test_residuals.py \
 	  tests/frontend/test_numpy_table.py tests/frontend/test_function_table.py \
 	  tests/frontend/test_examples.py tests/frontend/meshes/test_parallel_gpt.py \
 	  tests/frontend/jit/test_threads.py tests/tools/test_damage.py tests/runtime/test_archives.py -m "" \

@@ -7,6 +7,7 @@ IREE runtime are each known in one place, so that another of their kind can take
 """
 
 import ast
+import collections
 import functools
 import subprocess
 import sys
@@ -32,6 +33,7 @@ BINDINGS = PurePosixPath("irax_compiler/mlir")
 IREE = PurePosixPath("irax_compiler/iree")
 GENERATED = {ROOT / "runtime/irax_runtime/pjrt/abi.py"}
 MAX_LINES = 700
+MAX_FILES = 30
 
 
 def sources() -> list[Path]:
@@ -367,6 +369,24 @@ def test_a_circle_of_rooms_is_found():
 def test_what_both_rooms_need_is_the_same_in_both():
     ours, theirs = (FOLDERS[name] / name / "once.py" for name in ("irax_compiler", "irax_runtime"))
     assert ours.read_text("utf-8") == theirs.read_text("utf-8")
+
+
+def floors() -> dict[str, int]:
+    """The number of Python files in each folder of the packages and the tests."""
+    paths = [*sources(), *(ROOT / "tests").rglob("*.py")]
+    return dict(collections.Counter(str(path.parent.relative_to(ROOT)) for path in paths))
+
+
+LARGE_FLOORS = {
+    "compiler/irax_compiler/ops": "families of ops are found by being there",
+    "tests/ecosystem": "a program for each library, found by its name",
+}
+"""Folders of more than `MAX_FILES` files, and why they are no rooms of rooms."""
+
+
+def test_floors_have_few_files():
+    large = {folder for folder, count in floors().items() if count > MAX_FILES}
+    assert large == set(LARGE_FLOORS), f"more than {MAX_FILES} files: sort them by subject"
 
 
 def test_files_are_short():

@@ -18,7 +18,7 @@ import sys
 from pathlib import Path, PurePosixPath
 
 import pytest
-from tests.runtime.test_communication import job
+from tests.runtime.communication.test_communication import job
 
 from irax_compiler import passes
 from irax_compiler.pipeline import parse_pipeline

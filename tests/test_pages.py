@@ -8,7 +8,7 @@ from pathlib import Path
 
 import click
 import pytest
-from tests.runtime.pjrt_programs import python
+from tests.runtime.pjrt.pjrt_programs import python
 from website import commands, drawings, links, passes, reference, tutorial_pictures
 
 from irax_compiler import api

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from tests.differential import test_ops
 from tests.differential.harness import Case, each, f64
-from tests.runtime.pjrt_programs import device, needs_plugin
+from tests.runtime.pjrt.pjrt_programs import device, needs_plugin
 
 from irax_compiler import cost, mlir, targets
 from irax_compiler.evaluate import Evaluator

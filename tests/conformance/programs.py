@@ -22,9 +22,9 @@ from typing import Any
 import numpy as np
 from tests.conformance import peers
 from tests.conformance.run import FOLDER, versions
-from tests.differential.random_functions import IRAX, Kind, RandomFunction
-from tests.differential.random_steps import ALIKE, EDGES, EXACT, PIECES, WITHIN
-from tests.differential.trials import Trial, differences, plain
+from tests.differential.random.random_functions import IRAX, Kind, RandomFunction
+from tests.differential.random.random_steps import ALIKE, EDGES, EXACT, PIECES, WITHIN
+from tests.differential.random.trials import Trial, differences, plain
 
 import irax
 from irax_compiler import lowering, mlir, targets

@@ -19,8 +19,8 @@ from typing import Any
 
 import numpy as np
 from tests.conformance.peers import SCRIPT
-from tests.differential.random_functions import drawn
-from tests.differential.trials import is_same
+from tests.differential.random.random_functions import drawn
+from tests.differential.random.trials import is_same
 
 from irax_compiler import mlir
 from irax_compiler.evaluate import Evaluator

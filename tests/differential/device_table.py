@@ -13,9 +13,9 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
+from tests.differential.devices.test_vulkan import narrower
 from tests.differential.harness import CASES, Case
 from tests.differential.ops_table import dtypes, listed
-from tests.differential.test_vulkan import narrower
 
 from irax_compiler import targets
 from irax_compiler.lowering import lower

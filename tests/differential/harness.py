@@ -208,8 +208,8 @@ def each(function: Callable[..., Any]) -> Callable[..., np.ndarray]:
 def _collect() -> tuple[list[Case], set[str]]:
     cases: list[Case] = []
     not_differentiable: set[str] = set()
-    for path in sorted(Path(__file__).parent.glob("cases_*.py")):
-        module = importlib.import_module(f"tests.differential.{path.stem}")
+    for path in sorted((Path(__file__).parent / "cases").glob("cases_*.py")):
+        module = importlib.import_module(f"tests.differential.cases.{path.stem}")
         for case in module.CASES:
             case.family = path.stem.removeprefix("cases_")
         cases += module.CASES

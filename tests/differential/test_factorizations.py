@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 from tests.differential import harness
-from tests.differential.cases_factorizations import lu
+from tests.differential.cases.cases_factorizations import lu
 
 from irax_compiler import mlir
 from irax_compiler.evaluate import Evaluator

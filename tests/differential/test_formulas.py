@@ -5,7 +5,7 @@ import re
 
 import numpy as np
 import pytest
-from tests.differential.test_clusters import on_iree
+from tests.differential.kernels.test_clusters import on_iree
 from tests.sampling import all_forms
 
 from irax_compiler import mlir

@@ -15,7 +15,7 @@ STATE = np.array([1 + (2 << 32), 3 + (4 << 32)], np.uint64)
 @pytest.mark.parametrize("algorithm", ["THREE_FRY", "PHILOX", "DEFAULT"])
 def test_bits_are_those_of_xla(algorithm: str, dtype: str, shape: tuple[int, ...]) -> None:
     jax = pytest.importorskip("jax", reason="JAX, the oracle, is not installed")
-    from tests.differential.test_xla import run_by_xla
+    from tests.differential.devices.test_xla import run_by_xla
 
     from irax_compiler import mlir
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 from tests.differential.harness import rebuilt
-from tests.differential.test_clusters import on_iree
+from tests.differential.kernels.test_clusters import on_iree
 
 from irax_compiler import mlir
 from irax_compiler.evaluate import Evaluator

@@ -26,7 +26,7 @@ import scipy.signal
 import scipy.spatial
 import scipy.special
 import scipy.stats
-from tests.runtime.pjrt_programs import needs_plugin
+from tests.runtime.pjrt.pjrt_programs import needs_plugin
 from tests.runtime.vulkan_programs import needs_vulkan
 from tests.sampling import all_forms
 

@@ -3,7 +3,7 @@
     python -m pytest tests/runtime/test_cuda.py -v   # a sample of the forms; IRAX_ALL_FORMS=1: all
 
 Where there is no such GPU all of it is skipped, and says why. That the programs compile is tested
-everywhere (tests/differential/test_cuda.py).
+everywhere (tests/differential/devices/test_cuda.py).
 """
 
 from __future__ import annotations
@@ -16,8 +16,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from tests.differential.devices.test_cuda import lowered, rounding
 from tests.differential.harness import assert_near
-from tests.differential.test_cuda import lowered, rounding
 from tests.differential.test_iree import MODULES, Function
 
 import irax

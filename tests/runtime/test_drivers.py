@@ -14,7 +14,7 @@ from typing import Any
 
 import iree.runtime as rt
 import pytest
-from tests.runtime.pjrt_programs import python
+from tests.runtime.pjrt.pjrt_programs import python
 
 from irax_runtime import devices, inventory
 from irax_runtime.iree import gpu as iree_gpu

@@ -6,7 +6,7 @@ import os
 from pathlib import Path
 
 import pytest
-from tests.runtime.pjrt_programs import python
+from tests.runtime.pjrt.pjrt_programs import python
 
 from irax_runtime import threads
 

@@ -9,7 +9,7 @@ import threading
 import ml_dtypes
 import numpy as np
 import pytest
-from tests.runtime.pjrt_programs import python
+from tests.runtime.pjrt.pjrt_programs import python
 from tests.runtime.vulkan_programs import device, needs_vulkan, run
 
 from irax_compiler import mlir, targets

@@ -10,7 +10,7 @@ from pathlib import Path
 import ml_dtypes
 import numpy as np
 import pytest
-from tests.runtime.pjrt_programs import needs_plugin
+from tests.runtime.pjrt.pjrt_programs import needs_plugin
 
 from irax_compiler.iree import blas
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 import pytest
-from tests.runtime.pjrt_programs import needs_plugin, needs_tpu_compiler
+from tests.runtime.pjrt.pjrt_programs import needs_plugin, needs_tpu_compiler
 
 
 @needs_tpu_compiler

@@ -8,7 +8,7 @@ import pickle
 
 import numpy as np
 import pytest
-from tests.runtime.pjrt_programs import needs_plugin, prints
+from tests.runtime.pjrt.pjrt_programs import needs_plugin, prints
 
 import irax
 import irax.numpy as jnp

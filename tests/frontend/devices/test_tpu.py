@@ -10,7 +10,7 @@ import sys
 
 import pytest
 from tests.frontend.devices.tpu_worker import EXAMPLES
-from tests.runtime.pjrt_programs import needs_tpu_compiler, prints
+from tests.runtime.pjrt.pjrt_programs import needs_tpu_compiler, prints
 from tests.sampling import ALL_FORMS
 
 pytestmark = needs_tpu_compiler

@@ -6,7 +6,7 @@ import doctest
 
 import numpy as np
 import pytest
-from tests.runtime.pjrt_programs import needs_plugin
+from tests.runtime.pjrt.pjrt_programs import needs_plugin
 
 import irax
 import irax.numpy as jnp

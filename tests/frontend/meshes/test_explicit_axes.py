@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from tests.differential.partitions import evaluate_partitioned
+from tests.differential.meshes.partitions import evaluate_partitioned
 
 import irax
 import irax.numpy as jnp

@@ -22,8 +22,8 @@ from tests.frontend.meshes.mesh_training import (
     put,
     train,
 )
-from tests.runtime.pjrt_programs import devices, needs_plugin
-from tests.runtime.test_communication import job
+from tests.runtime.communication.test_communication import job
+from tests.runtime.pjrt.pjrt_programs import devices, needs_plugin
 
 import irax
 import irax.numpy as jnp
@@ -231,7 +231,7 @@ def mesh_job(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) ->
         if request.param == "cpu":
             monkeypatch.setenv("IRAX_CPU_DEVICES", str(devices))
             return job(2, *arguments, module="tests.frontend.meshes.mesh_job")
-        return job(2, str(devices), *arguments, module="tests.runtime.plugin_of_processes")
+        return job(2, str(devices), *arguments, module="tests.runtime.pjrt.plugin_of_processes")
 
     return run
 

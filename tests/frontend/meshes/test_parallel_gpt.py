@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.runtime.pjrt_programs import needs_plugin
-from tests.runtime.test_communication import launcher
+from tests.runtime.communication.test_communication import launcher
+from tests.runtime.pjrt.pjrt_programs import needs_plugin
 from tests.sampling import all_forms
 
 ON_ONE_DEVICE = 1.7344

@@ -1,5 +1,5 @@
 // Arithmetic with neutral and absorbing elements. A function is named after the rule that it shows;
-// tests/compiler/test_simplify.py holds the values before and after against each other.
+// tests/compiler/optimize/test_simplify.py holds the values before and after against each other.
 
 // RUN: --pipeline "simplify"
 
