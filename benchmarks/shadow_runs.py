@@ -22,7 +22,7 @@ import irax
 import irax.numpy as jnp
 import irax.scipy.special
 from irax import lax
-from irax_compiler.evaluate import Evaluator
+from irax_compiler.ops.evaluation.evaluator import Evaluator
 from irax_compiler.precision import report, shadow
 
 RNG = np.random.default_rng(0)

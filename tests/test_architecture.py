@@ -209,20 +209,19 @@ DOORS = {
             "determinism",
             "dtypes",
             "effects",
-            "evaluate",
         ),
         "importing",
-        *("kept_programs", "own_files", "quiet", "sizes", "spans", "straight", "versions"),
+        *("kept_programs", "own_files", "quiet", "sizes", "spans", "versions"),
         "iree.phases",
     ),
     "irax_tools": (
         *("api", "mlir", "ops", "targets"),
         *(
+            "blas",
             "cache",
             "cells",
             "containers",
             "cost",
-            "evaluate",
             "iree",
             "locations",
             "sizes",
@@ -350,14 +349,25 @@ def _room(module: str, start: str) -> str:
     return module.removeprefix(start).partition(".")[0]
 
 
-def test_no_rooms_of_passes_are_in_circles():
-    package = "irax_compiler"
+IN_CIRCLES = {
+    "irax": "public modules at JAX's paths have implementation in them, such as irax.dtypes",
+    "irax.compat.jax": "private modules of JAX's and public ones have each other's names",
+    "irax.core": "arrays, avals and meshes are of types that tell of each other",
+    "irax.execution": "shardings/ and diagnostics/ have what jit asks and what asks jit",
+    "irax.numpy": "families of functions are made of each other's",
+    "irax_compiler.ops": "rules of a family build ops of others; files go one way",
+}
+"""Folders whose files and rooms import each other in circles, though no files do, and why. This
+list gets shorter."""
+
+
+@pytest.mark.sampled(2)
+@pytest.mark.parametrize("package", FOLDERS)
+def test_few_rooms_are_in_circles(package: str):
     graph = import_graph({n: path.read_text("utf-8") for n, path in modules(package).items()})
-    passes = f"{package}.passes"
-    folders = {module.rpartition(".")[0] for module in graph if within(module, passes)}
-    folders = {passes, *(folder for folder in folders if within(folder, passes))}
-    found = {folder: circles(of_rooms(graph, folder)) for folder in folders}
-    assert not {folder: circle for folder, circle in found.items() if circle}
+    folders = {package, *(module.rpartition(".")[0] for module in graph)} - {""}
+    found = {folder for folder in folders if circles(of_rooms(graph, folder))}
+    assert found == {folder for folder in IN_CIRCLES if within(folder, package)}
 
 
 def test_a_circle_of_rooms_is_found():
@@ -448,7 +458,8 @@ def test_a_forbidden_import_is_found(importer: str, source: str, rule: str):
 
 @pytest.mark.sampled(3)
 @pytest.mark.parametrize(
-    "module", ["evaluate", "ops", "targets", "lowering", "passes", "kept_programs"]
+    "module",
+    ["ops.evaluation.evaluator", "ops", "targets", "lowering", "passes", "kept_programs"],
 )
 def test_modules_of_the_compiler_can_be_imported_first(module: str) -> None:
     command = [sys.executable, "-c", f"import irax_compiler.{module}"]

@@ -22,13 +22,12 @@ import numpy as np
 from irax_compiler.bounds_by_value import arguments_of_bounds, with_bounds
 from irax_compiler.cost import cost_of
 from irax_compiler.effects import remove_dead_operations
-from irax_compiler.evaluate import Evaluator
 from irax_compiler.extensions import load as load_extensions
+from irax_compiler.forms.reading import read_data
+from irax_compiler.forms.reading import read_module as parse
 from irax_compiler.forms.sizes_by_value import arguments_of_sizes, shapes_of_arguments, with_values
+from irax_compiler.hlo_text import hlo_text
 from irax_compiler.importing import import_module
-from irax_compiler.interchange.hlo_text import hlo_text
-from irax_compiler.interchange.reading import read_data
-from irax_compiler.interchange.reading import read_module as parse
 from irax_compiler.mlir import Module
 from irax_compiler.ops.core import UnsupportedOp
 from irax_compiler.ops.derived import (
@@ -40,6 +39,7 @@ from irax_compiler.ops.derived import (
     Transposed,
     Vjp,
 )
+from irax_compiler.ops.evaluation.evaluator import Evaluator
 from irax_compiler.passes import Pass, PassError
 from irax_compiler.passes import by_name as passes
 from irax_compiler.passes.core import CSE, INLINE, REMOVE_DEAD_FUNCTIONS, find_function, nested
@@ -60,6 +60,7 @@ from irax_compiler.weights import put_back as put_weights_back
 from irax_compiler.weights import set_apart as set_weights_apart
 
 if TYPE_CHECKING:
+    from irax_compiler.blas import without_blas as without_blas
     from irax_compiler.coloring.acyclic import Forest as Forest
     from irax_compiler.coloring.acyclic import color_acyclic as color_acyclic
     from irax_compiler.coloring.acyclic import forest as forest
@@ -72,7 +73,6 @@ if TYPE_CHECKING:
     from irax_compiler.coloring.columns import color_columns as color_columns
     from irax_compiler.coloring.stars import color_stars as color_stars
     from irax_compiler.detours import detours as detours
-    from irax_compiler.iree.blas import without_blas as without_blas
     from irax_compiler.iree.invocation import CompileError
     from irax_compiler.kept_programs import about as about
     from irax_compiler.lowering import (
@@ -109,7 +109,7 @@ _LATER = {
     "about": "kept_programs",
     "FOR_LOOPS": "repetition",
     "detours": "detours",
-    "without_blas": "iree.blas",
+    "without_blas": "blas",
     "repeated_lines": "repetition",
     "signature": "passes.host.annotate",
     "Canonicalize": "passes.legalize.canonicalize",

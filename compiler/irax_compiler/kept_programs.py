@@ -11,8 +11,7 @@ import sys
 from collections.abc import Sequence
 from typing import Any
 
-from irax_compiler import cache, locations, mlir, own_files
-from irax_compiler.iree import blas
+from irax_compiler import blas, cache, locations, mlir, own_files
 from irax_compiler.mlir import Module
 from irax_compiler.once import once
 from irax_compiler.ops import own

@@ -28,7 +28,7 @@ from irax.execution import backend
 from irax.execution.jitted import PjitFunction
 from irax.transforms.deferred_rules import with_rules
 from irax_compiler import api, containers, mlir
-from irax_compiler.evaluate import Evaluator
+from irax_compiler.ops.evaluation.evaluator import Evaluator
 from irax_runtime.device import Device, Executable
 
 __all__ = ["IR", "LoadedFunction", "load", "make_ir", "register_viewer", "show"]

@@ -557,8 +557,8 @@ class CompiledForTopology(Stage):
 
     def __init__(self, traced: Program, in_tree: Any, topology: str) -> None:
         """Compiles it, for one of the chips."""
-        from irax_runtime.pjrt import gpu_topologies
         from irax_runtime.pjrt.topology import topology_for
+        from irax_runtime.vendors import gpu_topologies
 
         super().__init__(traced, in_tree, None, ())
         platform = "cuda" if gpu_topologies.is_one(topology) else "tpu"

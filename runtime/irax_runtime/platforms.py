@@ -21,7 +21,7 @@ from typing import TypeVar
 
 from irax_runtime import extensions
 from irax_runtime.device import Device
-from irax_runtime.pjrt import gpu_topologies, nvidia, tpu
+from irax_runtime.vendors import gpu_topologies, nvidia, tpu
 
 PJRT = "pjrt:"
 """The prefix of the names of plugins' platforms."""
@@ -85,7 +85,7 @@ class PjrtPlatform(Platform):
     target: str = "pjrt"
     """The compiler's target for it."""
     prepare: Callable[[], None] = lambda: None
-    """Called before the plugin is loaded; raises what tells why it is of no use here."""
+    """Called before the plugin is loaded; raises LookupError where it would find no device here."""
     options: Callable[[], Settings] = dict
     """The plugin's options when its devices are opened."""
     of_process: Callable[[int, int], Settings] | None = None

@@ -3,9 +3,9 @@
 import pytest
 
 from irax_compiler import mlir
-from irax_compiler.evaluate import Evaluator
 from irax_compiler.lowering import check, lower
 from irax_compiler.ops.core import UnsupportedOp
+from irax_compiler.ops.evaluation.evaluator import Evaluator
 from irax_compiler.pipeline import run_pipeline
 
 SAME = "(%a: tensor<4xf32>) -> tensor<4xf32>"

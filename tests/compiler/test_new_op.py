@@ -15,7 +15,6 @@ from tests.differential.harness import Case, each, f64
 from tests.runtime.pjrt.pjrt_programs import device, needs_plugin
 
 from irax_compiler import cost, mlir, targets
-from irax_compiler.evaluate import Evaluator
 from irax_compiler.lowering import lower
 from irax_compiler.mlir import InsertionPoint, Module, Operation, Value, shape_of
 from irax_compiler.ops import bitwise, comparison, core, elementwise, registers, registry
@@ -23,6 +22,7 @@ from irax_compiler.ops.composite import COMPOSED, register_composed
 from irax_compiler.ops.control_flow.building import while_loop
 from irax_compiler.ops.core import Op, Tangent, Widened, full, full_like, only
 from irax_compiler.ops.elementwise import Elementwise, add, divide, multiply, subtract
+from irax_compiler.ops.evaluation.evaluator import Evaluator
 from irax_compiler.ops.formula import Number
 from irax_compiler.ops.special.series import ByFormula
 from irax_compiler.ops.transformation import Differentiation, Evaluation

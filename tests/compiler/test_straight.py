@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 from irax_compiler import mlir
-from irax_compiler.evaluate import Evaluator, Program
+from irax_compiler.ops.evaluation.evaluator import Evaluator, Program
+from irax_compiler.ops.evaluation.straight import calls_nothing, line
 from irax_compiler.ops.numpy_call import NumpyCall
 from irax_compiler.quiet import quietly
-from irax_compiler.straight import calls_nothing, line
 
 X = np.random.default_rng(0).normal(size=(3, 4)).astype(np.float32)
 

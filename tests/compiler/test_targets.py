@@ -13,9 +13,9 @@ from irax_compiler import mlir, targets
 from irax_compiler.lowering import lower
 from irax_compiler.ops.core import UnsupportedOp
 from irax_compiler.passes import PassError
+from irax_compiler.passes.legalize import target as target_module
 from irax_compiler.passes.on_demand import OnDemand
 from irax_compiler.pipeline import parse_pipeline, run_pipeline, text_of
-from irax_compiler.targets import target as target_module
 
 PACKAGE = '''
 """A device whose programs are StableHLO's text, and which adds by subtracting a negation."""

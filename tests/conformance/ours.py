@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 from tests.conformance.cases import Case
 
-from irax_compiler.evaluate import Evaluator
-from irax_compiler.interchange.reading import read_module
+from irax_compiler.forms.reading import read_module
+from irax_compiler.ops.evaluation.evaluator import Evaluator
+from irax_compiler.passes.legalize.target import Target
 from irax_compiler.pipeline import run_pipeline, text_of
 from irax_compiler.targets.cpu import CPU
-from irax_compiler.targets.target import Target
 from irax_compiler.targets.vulkan import VULKAN
 from irax_runtime.device import Device, DeviceLostError
 from irax_runtime.devices import devices

@@ -28,7 +28,7 @@ from tests.differential.random.trials import Trial, differences, plain
 
 import irax
 from irax_compiler import lowering, mlir, targets
-from irax_compiler.evaluate import Evaluator
+from irax_compiler.ops.evaluation.evaluator import Evaluator
 from irax_runtime.iree.cpu import cpu
 
 KINDS: dict[str, Kind] = {

@@ -23,7 +23,7 @@ from tests.differential.random.random_functions import drawn
 from tests.differential.random.trials import is_same
 
 from irax_compiler import mlir
-from irax_compiler.evaluate import Evaluator
+from irax_compiler.ops.evaluation.evaluator import Evaluator
 from irax_tools.reduce.search import Search
 
 

@@ -10,7 +10,7 @@ from tests.conformance.programs import KINDS, compiled, drawn, evaluated, proble
 from tests.sampling import ALL_FORMS
 
 from irax_compiler import lowering, mlir, targets
-from irax_compiler.evaluate import Evaluator
+from irax_compiler.ops.evaluation.evaluator import Evaluator
 from irax_runtime.iree.cpu import cpu
 
 COUNT = 60 if ALL_FORMS else 6

@@ -19,10 +19,10 @@ import ml_dtypes
 import numpy as np
 
 from irax_compiler import mlir
-from irax_compiler.evaluate import Evaluator
 from irax_compiler.ops.core import Op
+from irax_compiler.ops.evaluation.evaluator import Evaluator
+from irax_compiler.ops.evaluation.steps import inputs
 from irax_compiler.ops.registry import read
-from irax_compiler.steps import inputs
 
 Arrays = list[np.ndarray]
 

@@ -11,7 +11,7 @@ import pytest
 import irax
 import irax.numpy as jnp
 from irax_compiler import mlir
-from irax_compiler.evaluate import Evaluator
+from irax_compiler.ops.evaluation.evaluator import Evaluator
 from irax_compiler.pipeline import run_pipeline
 
 PARTS = [0.0, -0.0, 1.0, -1.0, 0.5, -2.0, 1e30, -1e30, 1e-30, np.inf, -np.inf, np.nan]

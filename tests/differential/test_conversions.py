@@ -17,10 +17,10 @@ from tests.sampling import ALL_FORMS
 import irax
 import irax.numpy as jnp
 from irax_compiler import mlir
-from irax_compiler.evaluate import Evaluator
 from irax_compiler.mlir import inexact
 from irax_compiler.ops.conversion import Convert
 from irax_compiler.ops.core import no_calls
+from irax_compiler.ops.evaluation.evaluator import Evaluator
 from irax_compiler.pipeline import run_pipeline, text_of
 from irax_compiler.targets.cpu import CPU
 from irax_runtime.iree.cpu import cpu

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from irax_compiler import mlir
-from irax_compiler.evaluate import Evaluator
 from irax_compiler.ops.core import UnsupportedOp
+from irax_compiler.ops.evaluation.evaluator import Evaluator
 from irax_compiler.pipeline import run_pipeline
 
 

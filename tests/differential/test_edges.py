@@ -16,10 +16,10 @@ from tests.differential.harness import Arrays, epsilon
 from tests.sampling import ALL_FORMS
 
 from irax_compiler import mlir
-from irax_compiler.evaluate import Evaluator
 from irax_compiler.lowering import lower
 from irax_compiler.ops import elementwise
 from irax_compiler.ops.elementwise import Elementwise
+from irax_compiler.ops.evaluation.evaluator import Evaluator
 from irax_compiler.ops.special import chlo_functions
 from irax_compiler.ops.special.zeta import zeta
 from irax_compiler.pipeline import run_pipeline, text_of

@@ -6,9 +6,9 @@ from tests.differential import harness
 from tests.differential.cases.cases_factorizations import lu
 
 from irax_compiler import mlir
-from irax_compiler.evaluate import Evaluator
 from irax_compiler.ops.composite import ComposedOp
 from irax_compiler.ops.core import Op, UnsupportedOp
+from irax_compiler.ops.evaluation.evaluator import Evaluator
 from irax_compiler.ops.linalg.eigen import Eig, Schur
 from irax_compiler.ops.linalg.householder import Qr
 from irax_compiler.ops.linalg.lu import Lu

@@ -11,9 +11,9 @@ from tests.differential import foreign
 from tests.differential.harness import assert_near, epsilon
 
 from irax_compiler import mlir
-from irax_compiler.evaluate import Evaluator
 from irax_compiler.lowering import check, lower
 from irax_compiler.ops.core import UnsupportedOp
+from irax_compiler.ops.evaluation.evaluator import Evaluator
 from irax_compiler.targets.cpu import CPU
 from irax_runtime.iree.cpu import cpu
 

@@ -9,9 +9,9 @@ from tests.differential.kernels.test_clusters import on_iree
 from tests.sampling import all_forms
 
 from irax_compiler import mlir
-from irax_compiler.evaluate import Evaluator
 from irax_compiler.lowering import lower
 from irax_compiler.ops import elementwise
+from irax_compiler.ops.evaluation.evaluator import Evaluator
 from irax_compiler.ops.special.bessel import BesselI0e
 from irax_compiler.ops.special.beta import Betainc
 from irax_compiler.ops.special.gamma import Igamma, Igammac

@@ -25,9 +25,9 @@ from tests.differential.harness import (
 from tests.sampling import ALL_FORMS
 
 from irax_compiler import mlir
-from irax_compiler.evaluate import Evaluator
 from irax_compiler.iree.invocation import CompileError
 from irax_compiler.lowering import lower
+from irax_compiler.ops.evaluation.evaluator import Evaluator
 from irax_compiler.pipeline import run_pipeline, text_of
 from irax_compiler.targets.cpu import CPU
 from irax_runtime.iree.cpu import cpu

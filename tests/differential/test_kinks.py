@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 from tests.differential.harness import Case, fixed
 
-from irax_compiler.evaluate import Evaluator
 from irax_compiler.ops import clamp, elementwise
 from irax_compiler.ops.core import Op
+from irax_compiler.ops.evaluation.evaluator import Evaluator
 from irax_compiler.ops.reductions import reduce
 from irax_compiler.ops.special import chlo_functions
 from irax_compiler.pipeline import run_pipeline

@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 
 from irax_compiler import mlir
-from irax_compiler.evaluate import Evaluator
 from irax_compiler.ops import comparison, elementwise
 from irax_compiler.ops.control_flow.building import while_loop
 from irax_compiler.ops.core import full_like
+from irax_compiler.ops.evaluation.evaluator import Evaluator
 
 
 def run(text: str, *arguments: np.ndarray) -> list[np.ndarray]:

@@ -21,8 +21,8 @@ from tests.differential.harness import (
 from tests.sampling import sample
 
 from irax_compiler import mlir
-from irax_compiler.evaluate import Evaluator
 from irax_compiler.ops.core import Op
+from irax_compiler.ops.evaluation.evaluator import Evaluator
 from irax_compiler.passes.derive.batch import BatchDeriver
 from irax_compiler.passes.derive.jvp import JvpDeriver
 from irax_compiler.pipeline import run_pipeline

@@ -6,7 +6,7 @@ from tests.differential.harness import rebuilt
 from tests.differential.kernels.test_clusters import on_iree
 
 from irax_compiler import mlir
-from irax_compiler.evaluate import Evaluator
+from irax_compiler.ops.evaluation.evaluator import Evaluator
 from irax_compiler.ops.registry import read
 from irax_compiler.ops.sorting.sort import Order, Sort, SortBy
 from irax_compiler.pipeline import run_pipeline

@@ -8,8 +8,8 @@ import pytest
 from tests.differential.window_loops import gather_by_loops, scatter_by_loops
 
 from irax_compiler import mlir
-from irax_compiler.evaluate import Evaluator
 from irax_compiler.ops.core import Op, UnsupportedOp
+from irax_compiler.ops.evaluation.evaluator import Evaluator
 from irax_compiler.ops.indexing.gather_scatter import Gather, Scatter
 from irax_compiler.ops.reductions.window_shapes import WindowDims
 from irax_compiler.ops.registry import read

@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 import irax
-from irax_compiler.evaluate import Evaluator
-from irax_compiler.interchange.reading import read_module
+from irax_compiler.forms.reading import read_module
+from irax_compiler.ops.evaluation.evaluator import Evaluator
 from irax_compiler.ops.foreign import TARGETS
 
 RNG = np.random.default_rng(0)

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import irax
-from irax_compiler.interchange import reading
+from irax_compiler.forms import reading
 from irax_tools import arrays, programs
 from irax_tools.sources import Source
 

@@ -12,8 +12,9 @@ from click.testing import CliRunner
 import irax
 import irax_runtime
 from irax_compiler import mlir, weights
-from irax_compiler.interchange import portable, words
-from irax_compiler.interchange.reading import read_module
+from irax_compiler.forms import portable
+from irax_compiler.forms.reading import read_module
+from irax_compiler.interchange import words
 from irax_compiler.mlir import constants
 from irax_runtime import archives
 from irax_tools.cli import main

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import irax
-from irax_compiler.interchange.reading import read_data
+from irax_compiler.forms.reading import read_data
 from irax_compiler.shardy import bytecode as sharding_bytecode
 
 FOLDER = Path(__file__).parent / "sharded"

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import irax
-from irax_compiler.interchange.reading import read_module
+from irax_compiler.forms.reading import read_module
 
 X = np.random.default_rng(0).normal(size=(8, 4)).astype("f")
 T = "tensor<8x4xf32>"

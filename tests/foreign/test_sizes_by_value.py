@@ -8,7 +8,7 @@ from click.testing import CliRunner
 
 import irax
 import irax.numpy as jnp
-from irax_compiler.interchange import reading
+from irax_compiler.forms import reading
 from irax_compiler.ops.core import UnsupportedOp
 from irax_tools.cli import main
 

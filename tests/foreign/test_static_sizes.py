@@ -7,7 +7,7 @@ import pytest
 
 import irax
 from irax_compiler import mlir
-from irax_compiler.interchange.reading import read_module
+from irax_compiler.forms.reading import read_module
 from irax_compiler.ops.core import UnsupportedOp
 
 X = np.arange(12, dtype="f").reshape(3, 4)

@@ -8,7 +8,7 @@ import pytest
 
 import irax
 from irax_compiler import mlir
-from irax_compiler.interchange.reading import read_module
+from irax_compiler.forms.reading import read_module
 
 RNG = np.random.default_rng(0)
 W = RNG.uniform(-1, 1, (12, 9)).astype("f")

@@ -3,7 +3,7 @@
 import numpy as np
 
 import irax
-from irax_compiler.interchange.reading import read_module
+from irax_compiler.forms.reading import read_module
 
 F, Z, B = "tensor<4xf64>", "tensor<4xcomplex<f64>>", "tensor<4xi1>"
 

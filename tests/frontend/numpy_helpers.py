@@ -5,7 +5,7 @@ import numpy as np
 from irax import tree_util
 from irax.core.array import as_array
 from irax.execution.jitted import PjitFunction
-from irax_compiler.evaluate import Evaluator
+from irax_compiler.ops.evaluation.evaluator import Evaluator
 
 
 def traced(function, *args):

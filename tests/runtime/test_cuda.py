@@ -23,7 +23,7 @@ from tests.differential.test_iree import MODULES, Function
 import irax
 import irax.numpy as jnp
 from irax_compiler import targets
-from irax_compiler.evaluate import Evaluator
+from irax_compiler.ops.evaluation.evaluator import Evaluator
 from irax_compiler.pipeline import run_pipeline
 from irax_runtime.devices import NoDevice
 

@@ -17,7 +17,7 @@ import irax
 import irax.numpy as jnp
 import irax_runtime
 from irax_compiler import mlir
-from irax_compiler.iree.blas import library
+from irax_compiler.blas import library
 from irax_compiler.lowering import lower
 from irax_compiler.targets import compile as compile_module
 from irax_runtime import archives, exported, trees

@@ -16,7 +16,7 @@ from tests.runtime.programs import artefact, elementwise, function, load
 from irax_compiler import mlir, targets
 from irax_compiler.chips import IS_X86
 from irax_compiler.iree import compiler as iree_compiler
-from irax_compiler.targets import target
+from irax_compiler.passes.legalize import target
 from irax_compiler.targets.cpu import CPU
 from irax_runtime import memory
 from irax_runtime.iree import cpu as iree

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from irax_compiler import mlir, targets
-from irax_compiler.iree import blas, tiling
+from irax_compiler import blas, mlir, targets
+from irax_compiler.iree import tiling
 from irax_compiler.iree.target import iree_target
 from irax_compiler.lowering import lower
 from irax_runtime.iree.cpu import cpu

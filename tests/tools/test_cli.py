@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from tests.runtime.pjrt.pjrt_programs import needs_plugin
 
-from irax_compiler.iree import blas
+from irax_compiler import blas
 
 DIGITS = Path(__file__).parents[2] / "examples" / "digits.py"
 

@@ -13,8 +13,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from irax_compiler import containers, mlir
-from irax_compiler.interchange import trial
+from irax_compiler import containers, mlir, trial
 
 FOREIGN = Path(__file__).parents[1] / "foreign" / "exported"
 HOW_MANY = int(os.environ.get("IRAX_DAMAGE", "2"))

@@ -25,7 +25,7 @@ PROGRAM = """
 import sys
 import numpy as np
 from irax_compiler import api, mlir, targets
-from irax_compiler.evaluate import Evaluator
+from irax_compiler.ops.evaluation.evaluator import Evaluator
 from irax_runtime import platforms
 
 module = mlir.parse_module(open("in.mlir").read())

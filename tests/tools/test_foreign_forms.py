@@ -6,8 +6,8 @@ import pytest
 from click.testing import CliRunner
 
 from irax_compiler import mlir
+from irax_compiler.forms.reading import read_module
 from irax_compiler.interchange import other_forms
-from irax_compiler.interchange.reading import read_module
 from irax_tools.cli import main
 from irax_tools.places import LONGEST, abridged
 

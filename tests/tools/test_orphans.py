@@ -63,7 +63,7 @@ def test_the_trial_of_bytecode_ends_with_its_parent(tmp_path: Path):
     reader.write_text(f'#!/bin/sh\nexec 7>"{fifo}"\necho started >&7\nwhile :; do :; done\n')
     reader.chmod(0o755)
     code = f"""
-    from irax_compiler.interchange import trial
+    from irax_compiler import trial
     trial._reader = lambda: {str(reader)!r}
     trial.read_elsewhere(b"bytecode")
     """
@@ -80,7 +80,7 @@ def test_the_trial_of_bytecode_ends_when_it_is_interrupted(tmp_path: Path):
     reader.chmod(0o755)
     code = f"""
     import signal, subprocess
-    from irax_compiler.interchange import trial
+    from irax_compiler import trial
     trial._reader = lambda: {str(reader)!r}
     signal.signal(signal.SIGALRM, signal.default_int_handler)
     signal.setitimer(signal.ITIMER_REAL, 0.2)

@@ -15,8 +15,8 @@ from tests.tools.test_extension import install
 
 from irax_compiler import api, mlir
 from irax_compiler.passes import Pass
-from irax_tools import checking
-from irax_tools.reduce import children, edits, failures
+from irax_tools import checking, children
+from irax_tools.reduce import edits, failures
 from irax_tools.reduce.search import Search
 from irax_tools.sources import Source
 

@@ -12,7 +12,7 @@ from scipy import special
 import irax as python
 import irax_runtime
 from irax_compiler import mlir
-from irax_compiler.evaluate import Evaluator
+from irax_compiler.ops.evaluation.evaluator import Evaluator
 from irax_tools import derive, sources
 from irax_tools.exporting import export_source
 from irax_tools.programs import REFERENCE, load_program, program

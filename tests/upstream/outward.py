@@ -22,7 +22,7 @@ from tests.upstream.reproduction import Observed, Reproduction, is_near, observe
 from tests.upstream.table import legalizations
 
 from irax_compiler import mlir
-from irax_compiler.evaluate import Evaluator
+from irax_compiler.ops.evaluation.evaluator import Evaluator
 from irax_compiler.passes.legalize.legalization import Legalization
 
 PAGE = Path(__file__).parents[2] / "docs" / "reports" / "upstream.md"

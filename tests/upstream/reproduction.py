@@ -33,9 +33,9 @@ from typing import Any, TypeVar
 import numpy as np
 
 from irax_compiler import mlir, targets
-from irax_compiler.evaluate import Evaluator
 from irax_compiler.iree.invocation import CompileError
 from irax_compiler.lowering import lower
+from irax_compiler.ops.evaluation.evaluator import Evaluator
 from irax_compiler.passes.core import nested
 from irax_compiler.passes.host.annotate import Annotate
 from irax_compiler.passes.host.host import Host, is_host_call

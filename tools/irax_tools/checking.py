@@ -14,9 +14,9 @@ from irax_compiler import api, mlir
 from irax_compiler.iree.invocation import CompileError
 from irax_compiler.ops.core import UnsupportedOp
 from irax_tools import arrays, derive, promises, smoothness
+from irax_tools.children import run_job
 from irax_tools.noise import noise
 from irax_tools.programs import REFERENCE, argument_types, check_operands, program
-from irax_tools.reduce.children import run_job
 from irax_tools.sources import Source
 
 REFUSALS = (UnsupportedOp, CompileError)

@@ -10,8 +10,7 @@ from importlib import metadata
 
 import numpy as np
 
-from irax_compiler import cache
-from irax_compiler.iree import blas
+from irax_compiler import blas, cache
 from irax_runtime import devices, libraries, threads
 from irax_runtime.inventory import describe
 

@@ -15,8 +15,9 @@ from typing import Any
 import ml_dtypes
 import numpy as np
 
-from irax_compiler import evaluate, mlir
+from irax_compiler import mlir
 from irax_compiler.ops.core import Op
+from irax_compiler.ops.evaluation import evaluator as evaluate
 
 Arrays = Sequence[np.ndarray[Any, Any]]
 

@@ -14,7 +14,7 @@ import click
 import numpy as np
 
 from irax_compiler import api, cache, mlir, spans, targets
-from irax_compiler.evaluate import Evaluator
+from irax_compiler.ops.evaluation.evaluator import Evaluator
 from irax_compiler.targets.pjrt import PjrtTarget
 from irax_runtime import archives, divided, exported
 from irax_runtime.devices import devices

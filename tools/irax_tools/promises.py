@@ -8,8 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from irax_compiler import evaluate, mlir
+from irax_compiler import mlir
 from irax_compiler.mlir import Operation, Value
+from irax_compiler.ops.evaluation import evaluator as evaluate
 from irax_compiler.ops.indexing.gather_scatter import Scatter, ScatterBy, flat_updates
 from irax_compiler.ops.registry import read
 from irax_tools.programs import REFERENCE, program

@@ -21,6 +21,7 @@ from irax_compiler.ops.bitcast import BitcastConvert
 from irax_compiler.ops.computation import Computation
 from irax_compiler.ops.convolution import Convolution
 from irax_compiler.ops.core import Op, UnsupportedOp, full
+from irax_compiler.ops.evaluation.steps import inputs
 from irax_compiler.ops.indexing.gather_scatter import Gather
 from irax_compiler.ops.reductions import reduce
 from irax_compiler.ops.reductions.reduce_window import ReduceWindow
@@ -31,7 +32,6 @@ from irax_compiler.passes.core import INLINE, REMOVE_DEAD_FUNCTIONS, nested
 from irax_compiler.sizes import Size, SymbolicScope, larger, smaller
 from irax_compiler.sizes.comparison import bounds
 from irax_compiler.sizes.parsing import parse_size
-from irax_compiler.steps import inputs
 
 _I32 = np.dtype(np.int32)
 MOST = 64

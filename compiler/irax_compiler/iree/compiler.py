@@ -11,9 +11,9 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from irax_compiler import cache, own_files, spans
-from irax_compiler.iree import blas, linking, references, temporary
-from irax_compiler.iree.invocation import CompileError, bundled_tool, invocation, run_phases
+from irax_compiler import blas, cache, own_files, spans
+from irax_compiler.iree import linking, references, temporary
+from irax_compiler.iree.invocation import CompileError, invocation, run_phases
 from irax_compiler.iree.pipelines import (
     AFRESH,
     ALLOCATION,
@@ -22,6 +22,7 @@ from irax_compiler.iree.pipelines import (
     PIPELINES,
     phases_after,
 )
+from irax_compiler.versions import bundled_tool
 
 if TYPE_CHECKING:  # these import IREE's bindings, which whoever has a program does without
     from irax_compiler.iree.kernels_aside import KernelsAside

@@ -5,7 +5,6 @@ from __future__ import annotations
 import ctypes
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from pathlib import Path
 from typing import Any
 
 from irax_compiler import spans
@@ -230,14 +229,6 @@ def _cure(error: str, pipelines: Mapping[str, str]) -> Mapping[str, str]:
     if MATERIALIZE in error and MATERIALIZE in sources and SETTLE not in sources:
         return {"executable-sources": f"{SETTLE},{sources}"}
     return {}
-
-
-def bundled_tool(name: str) -> Path | None:
-    """A program that comes with IREE's compiler; None where it does not."""
-    from iree.compiler import api
-
-    path = Path(api.__file__).parents[1] / "_mlir_libs" / name
-    return path if path.exists() else None
 
 
 def _terminated(module: bytes) -> bytes:

@@ -11,9 +11,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from irax_compiler.iree import addresses, blas, shared_library, temporary
-from irax_compiler.iree.invocation import CompileError, bundled_tool
+from irax_compiler import blas
+from irax_compiler.iree import addresses, shared_library, temporary
+from irax_compiler.iree.invocation import CompileError
 from irax_compiler.iree.objects import Object
+from irax_compiler.versions import bundled_tool
 
 LINKER = "--iree-llvmcpu-system-linker-path="
 """The flag that has the command of the linker."""

@@ -12,8 +12,8 @@ from irax_compiler.iree.kernels_aside import keep_aside
 from irax_compiler.iree.pipelines import CONCURRENCY
 from irax_compiler.mlir import Module
 from irax_compiler.passes.core import Pass
+from irax_compiler.passes.legalize.target import Target, find
 from irax_compiler.pipeline import run_passes
-from irax_compiler.targets.target import Target, find
 
 ASYNCHRONOUS = "--iree-execution-model=async-external"
 """Programs that take fences: one to wait for, one to say that the results are there."""

@@ -13,10 +13,11 @@ from typing import Any, ClassVar, TypeVar
 
 import numpy as np
 
-from irax_compiler import evaluate, mlir
+from irax_compiler import mlir
 from irax_compiler.mlir import Operation, Type, Value
 from irax_compiler.ops import shape
 from irax_compiler.ops.core import Axis, Linear, Memory, Op, Tangent, Typed, full, zeros_like
+from irax_compiler.ops.evaluation import evaluator as evaluate
 from irax_compiler.ops.links import Use
 from irax_compiler.ops.registry import register_class
 from irax_compiler.ops.transformation import (

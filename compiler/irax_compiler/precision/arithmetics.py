@@ -8,9 +8,9 @@ from math import prod
 
 import numpy as np
 
-from irax_compiler.evaluate import Evaluator, Program
 from irax_compiler.ops.control_flow.custom_rules import RuledOp
 from irax_compiler.ops.control_flow.while_loops import RegionOp
+from irax_compiler.ops.evaluation.evaluator import Evaluator, Program
 from irax_compiler.ops.structured import StructuredOp
 from irax_compiler.precision.kinds import array_type
 from irax_compiler.precision.pairs import Pairs

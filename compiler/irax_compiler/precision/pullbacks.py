@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 
 from irax_compiler import mlir
-from irax_compiler.evaluate import Evaluator
 from irax_compiler.mlir import inexact
 from irax_compiler.ops.core import ArrayType, Op, UnsupportedOp
+from irax_compiler.ops.evaluation.evaluator import Evaluator
 from irax_compiler.passes.derive.vjp import derive_vjp
 
 Array = np.ndarray[Any, Any]

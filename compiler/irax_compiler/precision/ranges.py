@@ -14,7 +14,7 @@ from typing import Any
 import ml_dtypes
 import numpy as np
 
-from irax_compiler import evaluate, mlir
+from irax_compiler import mlir
 from irax_compiler.locations import Frame
 from irax_compiler.mlir import Module, inexact
 from irax_compiler.ops import bitwise
@@ -22,6 +22,8 @@ from irax_compiler.ops.comparison import Compare
 from irax_compiler.ops.control_flow.scan import Scan
 from irax_compiler.ops.control_flow.while_loops import RegionOp
 from irax_compiler.ops.core import evaluated
+from irax_compiler.ops.evaluation import evaluator as evaluate
+from irax_compiler.ops.evaluation.steps import Step
 from irax_compiler.ops.structured import Call
 from irax_compiler.ops.transformation import Evaluation
 from irax_compiler.precision import affine, blame, extremes, intervals, shadow
@@ -30,7 +32,6 @@ from irax_compiler.precision.kinds import moves
 from irax_compiler.precision.report import line_of
 from irax_compiler.precision.shadow import Both
 from irax_compiler.precision.wide import Doubles
-from irax_compiler.steps import Step
 
 Array = np.ndarray[Any, Any]
 Value = Interval | Array

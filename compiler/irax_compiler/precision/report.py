@@ -12,12 +12,12 @@ import numpy as np
 from irax_compiler import locations
 from irax_compiler.locations import Frame
 from irax_compiler.mlir import Module
+from irax_compiler.ops.evaluation.steps import Step
 from irax_compiler.precision import blame, cures, shadow
 from irax_compiler.precision.blame import Costs
 from irax_compiler.precision.cures import Cure
 from irax_compiler.precision.shadow import Both, Run
 from irax_compiler.precision.wide import Decimals
-from irax_compiler.steps import Step
 
 Array = np.ndarray[Any, Any]
 

@@ -19,7 +19,6 @@ from typing import Any
 import ml_dtypes
 import numpy as np
 
-from irax_compiler import evaluate
 from irax_compiler.mlir import Module, Type, dtype_of_type, inexact
 from irax_compiler.ops.callback import Callback
 from irax_compiler.ops.control_flow.custom_rules import RuledOp
@@ -27,6 +26,8 @@ from irax_compiler.ops.control_flow.scan import Scan
 from irax_compiler.ops.control_flow.shard_map import ShardMap
 from irax_compiler.ops.control_flow.while_loops import RegionOp
 from irax_compiler.ops.core import ArrayType, Op, evaluated, no_calls
+from irax_compiler.ops.evaluation import evaluator as evaluate
+from irax_compiler.ops.evaluation.steps import Step
 from irax_compiler.ops.linalg.lu import Solve
 from irax_compiler.ops.linalg.matrices import Factorization
 from irax_compiler.ops.linalg.triangular import Cholesky, TriangularSolve
@@ -36,7 +37,6 @@ from irax_compiler.ops.transformation import Evaluation
 from irax_compiler.precision.arithmetics import arithmetic_beside
 from irax_compiler.precision.kinds import array_type, is_of_bits, is_step_function, moves
 from irax_compiler.precision.wide import Array, Doubles, wide_dtype, widened
-from irax_compiler.steps import Step
 
 NOWHERE = -1
 """The place of elements that depend on no argument, or not by a derivative."""

@@ -17,9 +17,9 @@ import numpy as np
 
 from irax_compiler import mlir
 from irax_compiler.cost import calls_by_function, cost_by_operation
-from irax_compiler.evaluate import Evaluator
 from irax_compiler.locations import Frame, frames
 from irax_compiler.mlir import Module
+from irax_compiler.ops.evaluation.evaluator import Evaluator
 from irax_compiler.passes.optimize.convert_precision import ConvertPrecision, candidates
 from irax_compiler.precision import shadow
 from irax_compiler.precision.blame import pulled, unit

@@ -5,8 +5,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from irax_compiler.mlir import Module
+from irax_compiler.passes.legalize.target import (
+    Target,
+    all_targets,
+    find,
+    for_platform,
+    is_own,
+    register,
+)
 from irax_compiler.spans import span
-from irax_compiler.targets.target import Target, all_targets, find, for_platform, is_own, register
 
 __all__ = ["Target", "all_targets", "compile", "find", "for_platform", "is_own", "register"]
 

@@ -42,6 +42,7 @@ from irax_compiler.passes.kernels.partial_sums import PartialSums
 from irax_compiler.passes.kernels.reductions import Reductions
 from irax_compiler.passes.legalize import sets
 from irax_compiler.passes.legalize.legalize import Legalize
+from irax_compiler.passes.legalize.target import OF_THE_EVALUATOR, register
 from irax_compiler.passes.mesh.overlap_collectives import OverlapCollectives
 from irax_compiler.passes.on_demand import OnDemand, has, has_many_arrays
 from irax_compiler.passes.repairs.barriers import Barriers
@@ -52,7 +53,6 @@ from irax_compiler.passes.repairs.part_sums import PartSums
 from irax_compiler.passes.repairs.store import Store
 from irax_compiler.passes.sizes.dynamic_shapes import has_unknown_sizes
 from irax_compiler.passes.standard import dynamic_passes, standard_passes
-from irax_compiler.targets.target import OF_THE_EVALUATOR, register
 
 NAME = "iree-cpu"
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from irax_compiler.iree.target import ASYNCHRONOUS, IreeTarget
 from irax_compiler.passes.legalize.gpu import gpu, sets
+from irax_compiler.passes.legalize.target import register
 from irax_compiler.passes.repairs.barriers import Barriers
 from irax_compiler.passes.repairs.limit_fusion import LimitFusion
 from irax_compiler.passes.standard import standard_passes
-from irax_compiler.targets.target import register
 
 NAME = "iree-hip"
 

@@ -13,9 +13,9 @@ from irax_compiler.mlir import Module
 from irax_compiler.ops.core import UnsupportedOp
 from irax_compiler.passes.core import nested
 from irax_compiler.passes.host.host import is_host_call
+from irax_compiler.passes.legalize.target import OF_THE_EVALUATOR, Target, register
 from irax_compiler.passes.legalize.xla import sets
 from irax_compiler.passes.standard import standard_passes
-from irax_compiler.targets.target import OF_THE_EVALUATOR, Target, register
 
 ENTRY = "main"
 """The name that plugins require of a program's function."""

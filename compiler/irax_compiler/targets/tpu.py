@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from irax_compiler.passes.legalize.target import OF_THE_EVALUATOR, register
 from irax_compiler.passes.legalize.xla import sets, tpu
 from irax_compiler.passes.standard import standard_passes
 from irax_compiler.targets.pjrt import PjrtTarget
-from irax_compiler.targets.target import OF_THE_EVALUATOR, register
 
 LACKS = OF_THE_EVALUATOR - {"float4_e2m1fn", "float8_e3m4", "float8_e4m3"}
 """XLA has no 6-bit floats, and makes nan of float8_e8m0fnu's least number."""

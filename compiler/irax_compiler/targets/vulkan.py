@@ -11,10 +11,10 @@ from irax_compiler.iree.target import ASYNCHRONOUS, DOUBLES, IreeTarget
 from irax_compiler.mlir import Module
 from irax_compiler.ops.core import UnsupportedOp
 from irax_compiler.passes.legalize.gpu import sets
+from irax_compiler.passes.legalize.target import OF_THE_EVALUATOR, register
 from irax_compiler.passes.repairs.barriers import Barriers
 from irax_compiler.passes.repairs.limit_fusion import LimitFusion
 from irax_compiler.passes.standard import FEW, standard_passes
-from irax_compiler.targets.target import OF_THE_EVALUATOR, register
 
 NAME = "iree-vulkan"
 

@@ -11,8 +11,8 @@ from irax import errors
 from irax.core.copies import OfThisProcess
 from irax.core.shardings.meshes import Mesh
 from irax_compiler import mlir
-from irax_compiler.evaluate import Evaluator
 from irax_compiler.ops.control_flow.custom_rules import OutsideValue
+from irax_compiler.ops.evaluation.evaluator import Evaluator
 
 
 class ModuleBuilder(OfThisProcess):

@@ -15,9 +15,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from irax.config import config
-from irax_compiler import evaluate, mlir
+from irax_compiler import mlir
 from irax_compiler.cells import place
 from irax_compiler.ops.core import Op
+from irax_compiler.ops.evaluation import evaluator as evaluate
 
 if TYPE_CHECKING:
     from irax.core.tracing import Traced

@@ -38,9 +38,9 @@ from irax.core.shardings.memory_spaces import MemoriesInTrace, Space
 from irax.core.shardings.sum_types import SumsInTrace, check_summands
 from irax.core.shardings.varying_axes import VaryingAxes
 from irax_compiler import activity, determinism, effects, mlir
-from irax_compiler.evaluate import evaluate_value
 from irax_compiler.ops import shape as shape_ops
 from irax_compiler.ops.core import Op
+from irax_compiler.ops.evaluation.evaluator import evaluate_value
 from irax_compiler.ops.structured import call_function
 from irax_compiler.ops.sums import WHOLE
 from irax_compiler.sizes import is_symbolic

@@ -29,8 +29,9 @@ from irax.core.key_arrays import KeyArray
 from irax.core.tracebacks import api_boundary, hide_frames
 from irax.core.tracing import Input, Traced, concrete_array, trace_function
 from irax.core.trees import array_trees
-from irax_compiler import api, mlir, straight
-from irax_compiler.evaluate import Program
+from irax_compiler import api, mlir
+from irax_compiler.ops.evaluation import straight
+from irax_compiler.ops.evaluation.evaluator import Program
 from irax_compiler.ops.transformation import Evaluation
 from irax_compiler.quiet import quietly
 from irax_runtime.once import once

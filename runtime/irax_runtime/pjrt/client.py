@@ -13,7 +13,7 @@ from irax_runtime.devices import numbered
 from irax_runtime.once import once
 from irax_runtime.pjrt import buffers, executables, replicas
 from irax_runtime.pjrt.api import Api, load_plugin
-from irax_runtime.pjrt.errors import PluginError
+from irax_runtime.pjrt.errors import Error_Code, PjrtError, PluginError
 from irax_runtime.pjrt.key_value import KeyValueCallbacks
 from irax_runtime.pjrt.owner import DeviceHandle, Owner
 from irax_runtime.pjrt.plugins import plugin_for
@@ -40,7 +40,7 @@ def client_for(plugin: str) -> Client:
     path = plugin_for(plugin).path
     process = current.of_process()
     if process.size == 1:
-        platform.prepare()
+        _prepare(platform)
         return Client(load_plugin(path), platform.options())
     if platform.of_process is None:
         raise PluginError(
@@ -48,10 +48,17 @@ def client_for(plugin: str) -> Client:
             f"job of {process.size} processes: run it with IRAX_PLATFORMS=cpu, or as one process "
             "that has several devices"
         )
-    platform.prepare()
+    _prepare(platform)
     options = {**platform.options(), **platform.of_process(process.rank, process.size)}
     callbacks = KeyValueCallbacks(store.of_process(), f"{plugin}:")
     return of_job(Client(load_plugin(path), options, callbacks), process.rank)
+
+
+def _prepare(platform: PjrtPlatform) -> None:
+    try:
+        platform.prepare()
+    except LookupError as error:
+        raise PjrtError(Error_Code.NOT_FOUND, str(error)) from None
 
 
 def of_job(client: Client, rank: int) -> Client:

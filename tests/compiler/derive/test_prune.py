@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 
 from irax_compiler import mlir
-from irax_compiler.evaluate import Evaluator
 from irax_compiler.mlir import InsertionPoint, Module, Value
 from irax_compiler.ops import elementwise, structured
 from irax_compiler.ops.core import full
+from irax_compiler.ops.evaluation.evaluator import Evaluator
 from irax_compiler.passes.core import returned
 from irax_compiler.pipeline import run_pipeline
 

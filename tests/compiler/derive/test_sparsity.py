@@ -15,8 +15,8 @@ from tests.sampling import ALL_FORMS
 
 import irax
 from irax_compiler import api, mlir
-from irax_compiler.evaluate import Evaluator
 from irax_compiler.ops.core import UnsupportedOp
+from irax_compiler.ops.evaluation.evaluator import Evaluator
 from irax_compiler.ops.links import Pairs
 from irax_compiler.ops.registry import read
 from irax_compiler.passes.derive import sparsity

@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 
 from irax_compiler import mlir
-from irax_compiler.evaluate import Evaluator
-from irax_compiler.interchange.reading import read_module
+from irax_compiler.forms.reading import read_module
 from irax_compiler.lowering import lower
 from irax_compiler.ops.core import UnsupportedOp
+from irax_compiler.ops.evaluation.evaluator import Evaluator
 from irax_compiler.pipeline import run_pipeline
 from irax_compiler.targets.cpu import CPU
 from irax_runtime.iree.cpu import cpu

@@ -1,7 +1,7 @@
 """Modules in the form of HLO's text."""
 
 from irax_compiler import mlir
-from irax_compiler.interchange.hlo_text import hlo_text
+from irax_compiler.hlo_text import hlo_text
 
 MODULE = """
 func.func @double(%x: tensor<2xi32>) -> tensor<2xi32> {

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 from irax_compiler import mlir
-from irax_compiler.evaluate import Evaluator
-from irax_compiler.interchange.reading import read_module
+from irax_compiler.forms.reading import read_module
 from irax_compiler.lowering import lower
+from irax_compiler.ops.evaluation.evaluator import Evaluator
 from irax_compiler.shardy import bytecode as sharding_bytecode
 
 TENSOR = "!vhlo.tensor_v1<3x!vhlo.f32_v1>"

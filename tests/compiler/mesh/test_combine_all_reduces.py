@@ -14,7 +14,7 @@ from tests.frontend.meshes.mesh_training import put
 import irax
 import irax.numpy as jnp
 from irax_compiler import api, lowering, mlir
-from irax_compiler.evaluate import Evaluator
+from irax_compiler.ops.evaluation.evaluator import Evaluator
 from irax_compiler.ops.lockstep import for_each_device
 from irax_compiler.passes.core import find_function, nested
 from irax_compiler.passes.mesh.combine_all_reduces import CombineAllReduces

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 from tests.differential.meshes.partitions import evaluate_partitioned
 
-from irax_compiler.evaluate import Evaluator
 from irax_compiler.forms.manual import axes_of_groups
-from irax_compiler.interchange.reading import read_module
+from irax_compiler.forms.reading import read_module
 from irax_compiler.lowering import layouts_of_results, lower, mesh_of, partition
+from irax_compiler.ops.evaluation.evaluator import Evaluator
 from irax_compiler.passes.mesh.batch_shard_maps import BatchShardMaps
 
 PROGRAMS = Path(__file__).parent / "manual"

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from irax_compiler import mlir
-from irax_compiler.evaluate import Evaluator
+from irax_compiler.ops.evaluation.evaluator import Evaluator
 from irax_compiler.ops.lockstep import Deadlock, exchange, for_each_device
 from irax_compiler.pipeline import run_pipeline
 

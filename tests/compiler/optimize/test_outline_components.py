@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from tests.differential.random.programs import EXACT, random_arguments, random_program
 
 import irax
-from irax_compiler.evaluate import Evaluator
+from irax_compiler.ops.evaluation.evaluator import Evaluator
 from irax_compiler.pipeline import run_pipeline
 
 NUMBERS = st.sampled_from([0.0, 1.0, -1.0, 2.0, -3.0, np.inf, np.nan])

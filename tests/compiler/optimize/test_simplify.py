@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from irax_compiler import mlir
-from irax_compiler.evaluate import Evaluator
+from irax_compiler.ops.evaluation.evaluator import Evaluator
 from irax_compiler.ops.registry import read
 from irax_compiler.passes.optimize.simplify import PATTERNS, simplify
 from irax_compiler.passes.optimize.simplify.constants import of_splats

@@ -19,9 +19,9 @@ from tests.differential.test_iree import IN_ONE_MODULE, MODULES, Function
 from tests.sampling import ALL_FORMS
 
 from irax_compiler import mlir, targets
-from irax_compiler.evaluate import Evaluator
 from irax_compiler.lowering import lower
 from irax_compiler.ops.core import UnsupportedOp
+from irax_compiler.ops.evaluation.evaluator import Evaluator
 from irax_compiler.passes.host.annotate import Annotate
 from irax_compiler.pipeline import run_passes, run_pipeline, text_of
 

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 from irax_compiler import mlir
-from irax_compiler.evaluate import Evaluator
 from irax_compiler.lowering import lower
-from irax_compiler.targets.target import OF_THE_EVALUATOR
+from irax_compiler.ops.evaluation.evaluator import Evaluator
+from irax_compiler.passes.legalize.target import OF_THE_EVALUATOR
 
 FLOATS8 = [
     text

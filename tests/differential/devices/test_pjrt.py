@@ -14,9 +14,9 @@ from tests.runtime.pjrt.pjrt_programs import device, needs_plugin
 from tests.sampling import ALL_FORMS
 
 from irax_compiler import mlir
-from irax_compiler.evaluate import Evaluator
 from irax_compiler.lowering import lower
 from irax_compiler.ops.core import UnsupportedOp
+from irax_compiler.ops.evaluation.evaluator import Evaluator
 from irax_compiler.pipeline import run_pipeline
 from irax_compiler.targets import pjrt
 

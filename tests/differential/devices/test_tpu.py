@@ -18,8 +18,8 @@ from tests.runtime.pjrt.pjrt_programs import needs_tpu_compiler
 from tests.sampling import ALL_FORMS
 
 from irax_compiler import mlir
-from irax_compiler.evaluate import Evaluator
 from irax_compiler.lowering import lower
+from irax_compiler.ops.evaluation.evaluator import Evaluator
 
 TOPOLOGY = "v5e:2x2x1"
 WITHOUT_LIBRARIES = ("callback-", "factorizations-eig", "factorizations-schur")

@@ -11,7 +11,7 @@ from tests.differential.harness import CASES, Arrays, Case, assert_near, epsilon
 from tests.differential.test_iree import FORMS, UNDETERMINED, Function
 
 from irax_compiler import mlir
-from irax_compiler.evaluate import Evaluator
+from irax_compiler.ops.evaluation.evaluator import Evaluator
 
 jax = pytest.importorskip("jax", reason="JAX, the oracle, is not installed")
 

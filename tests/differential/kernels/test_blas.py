@@ -16,8 +16,7 @@ from tests.sampling import ALL_FORMS
 
 import irax
 import irax.numpy as jnp
-from irax_compiler import mlir, targets
-from irax_compiler.iree import blas
+from irax_compiler import blas, mlir, targets
 from irax_compiler.lowering import lower
 from irax_compiler.passes.kernels.blas import calls as passes
 from irax_compiler.passes.kernels.blas import convolutions, measured, windows

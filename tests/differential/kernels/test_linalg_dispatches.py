@@ -8,8 +8,7 @@ import numpy as np
 import pytest
 from tests.runtime.programs import load
 
-from irax_compiler import mlir
-from irax_compiler.iree import blas
+from irax_compiler import blas, mlir
 from irax_compiler.lowering import lower
 from irax_compiler.passes.host.host import host_call
 from irax_compiler.passes.kernels import executables

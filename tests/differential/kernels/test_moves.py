@@ -15,7 +15,7 @@ from tests.sampling import ALL_FORMS
 import irax
 import irax.numpy as jnp
 from irax import lax
-from irax_compiler.evaluate import Evaluator
+from irax_compiler.ops.evaluation.evaluator import Evaluator
 from irax_compiler.passes.kernels.moves import copies, gathers
 from irax_compiler.passes.legalize.iree import moves
 from irax_runtime.iree.cpu import cpu

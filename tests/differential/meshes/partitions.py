@@ -8,8 +8,8 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from irax_compiler import lowering, mlir
-from irax_compiler.evaluate import Evaluator
 from irax_compiler.ops.control_flow.shard_map import Spec
+from irax_compiler.ops.evaluation.evaluator import Evaluator
 from irax_compiler.ops.lockstep import for_each_device
 from irax_compiler.passes.core import find_function
 

@@ -14,10 +14,10 @@ import numpy as np
 from tests.differential.harness import CASES, Arrays, Case, assert_near, epsilon
 
 from irax_compiler import api, mlir, targets
-from irax_compiler.evaluate import Evaluator
 from irax_compiler.ops import shape
 from irax_compiler.ops.control_flow.shard_map import ShardMap, Spec
 from irax_compiler.ops.core import UnsupportedOp
+from irax_compiler.ops.evaluation.evaluator import Evaluator
 from irax_compiler.ops.structured import call_function
 from irax_compiler.pipeline import run_pipeline
 from irax_runtime.mesh import MeshDevice, MeshExecutable, MeshProgram

@@ -20,7 +20,7 @@ from tests.differential.random.test_random_programs import (
 from tests.sampling import ALL_FORMS
 
 from irax_compiler import mlir
-from irax_compiler.evaluate import Evaluator
+from irax_compiler.ops.evaluation.evaluator import Evaluator
 from irax_compiler.pipeline import run_pipeline
 
 MESHES = ({"a": 2}, {"a": 2, "b": 2}, {"a": 3})

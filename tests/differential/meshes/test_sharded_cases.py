@@ -20,7 +20,7 @@ from tests.runtime.communication.test_communication import job
 from tests.runtime.pjrt.pjrt_programs import devices, needs_plugin
 from tests.sampling import ALL_FORMS, sample
 
-from irax_compiler.evaluate import Evaluator
+from irax_compiler.ops.evaluation.evaluator import Evaluator
 from irax_compiler.pipeline import run_pipeline
 from irax_runtime.iree.cpu import cpu
 from irax_runtime.mesh import MeshDevice, mesh_device

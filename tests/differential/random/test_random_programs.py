@@ -17,7 +17,7 @@ from tests.differential.random.programs import ROUNDED, random_arguments, random
 from tests.runtime.pjrt.pjrt_programs import needs_plugin
 
 from irax_compiler import lowering, mlir, targets
-from irax_compiler.evaluate import Evaluator
+from irax_compiler.ops.evaluation.evaluator import Evaluator
 from irax_compiler.pipeline import run_pipeline
 from irax_runtime.choice import TRIAL
 from irax_runtime.device import Device

@@ -19,9 +19,9 @@ from tests.differential.random.test_random_programs import (
 )
 
 from irax_compiler import lowering, mlir, targets
-from irax_compiler.evaluate import Evaluator
 from irax_compiler.ops import elementwise, shape
 from irax_compiler.ops.core import UnsupportedOp
+from irax_compiler.ops.evaluation.evaluator import Evaluator
 from irax_compiler.passes.core import PassError
 from irax_compiler.passes.sizes.refine import refined
 from irax_compiler.pipeline import run_pipeline

@@ -17,8 +17,8 @@ import irax
 import irax.numpy as jnp
 from irax import export
 from irax.execution import backend
-from irax_compiler.evaluate import Evaluator
 from irax_compiler.ops.core import UnsupportedOp
+from irax_compiler.ops.evaluation.evaluator import Evaluator
 from irax_compiler.passes.sizes.refine import refined
 from irax_compiler.sizes import InconclusiveDimensionOperation
 

@@ -15,9 +15,9 @@ from tests.differential.harness import CASES, Arrays, Case, assert_near, directi
 from tests.sampling import sample
 
 from irax_compiler import mlir
-from irax_compiler.evaluate import Evaluator
 from irax_compiler.ops.core import Op, UnsupportedOp
 from irax_compiler.ops.elementwise import Elementwise
+from irax_compiler.ops.evaluation.evaluator import Evaluator
 from irax_compiler.ops.reductions.windows import Window
 from irax_compiler.passes.core import PassError
 from irax_compiler.passes.sizes.refine import refined

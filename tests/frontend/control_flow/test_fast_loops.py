@@ -6,8 +6,7 @@ import pytest
 import irax
 import irax.numpy as jnp
 from irax import lax
-from irax_compiler import mlir
-from irax_compiler.iree import blas
+from irax_compiler import blas, mlir
 from irax_compiler.lowering import lower
 from irax_compiler.passes.kernels.loops import kernels
 from irax_compiler.passes.legalize.iree import products as vectors

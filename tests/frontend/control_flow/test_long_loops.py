@@ -8,8 +8,9 @@ import irax.numpy as jnp
 from irax import lax
 from irax.execution import backend
 from irax.scipy import special
-from irax_compiler import api, evaluate, mlir
+from irax_compiler import api, mlir
 from irax_compiler.ops.control_flow import long_loops
+from irax_compiler.ops.evaluation import evaluator as evaluate
 
 STEPS = long_loops.MANY
 

@@ -10,7 +10,7 @@ import pytest
 import irax
 import irax.numpy as jnp
 from irax import lax
-from irax_compiler.iree import blas
+from irax_compiler import blas
 
 SIZE = 256
 pytestmark = pytest.mark.skipif(blas.library() is None, reason=f"{blas.PACKAGE} is not installed")

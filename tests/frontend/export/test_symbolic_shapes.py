@@ -10,7 +10,7 @@ import irax
 import irax.numpy as jnp
 import irax_runtime
 from irax import errors, export
-from irax_compiler.evaluate import Evaluator
+from irax_compiler.ops.evaluation.evaluator import Evaluator
 from irax_compiler.passes.sizes.refine import refined
 
 TABLES = (lax_cases, linalg_cases, nn_cases, numpy_cases)

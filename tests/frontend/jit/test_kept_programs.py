@@ -17,6 +17,7 @@ from irax_compiler.ops import elementwise, registry
 from irax_compiler.ops.composite import COMPOSED
 from irax_compiler.ops.special.series import ByFormula
 from irax_compiler.passes.core import CSE, Pass
+from irax_compiler.passes.legalize import target
 
 
 @pytest.fixture(autouse=True)
@@ -110,7 +111,7 @@ def test_what_depends_on_the_process_is_lowered():
 def test_targets_of_other_packages_are_lowered_for(monkeypatch):
     assert targets.is_own("iree-cpu:host")
     changed = dataclasses.replace(targets.find("iree-cpu"), name="theirs")
-    monkeypatch.setitem(targets.target._targets, "theirs", changed)  # as `register` does
+    monkeypatch.setitem(target._targets, "theirs", changed)  # as `register` does
     assert not targets.is_own("theirs")
 
 
@@ -129,7 +130,7 @@ def test_a_target_with_passes_of_another_package_is_lowered_for(monkeypatch):
     assert key_of(jnp.sin, x) is not None
     cpu = targets.find("iree-cpu")
     changed = dataclasses.replace(cpu, passes=(*cpu.passes, Theirs()))
-    monkeypatch.setitem(targets.target._targets, "iree-cpu", changed)
+    monkeypatch.setitem(target._targets, "iree-cpu", changed)
     assert key_of(jnp.sin, x) is None
 
 

@@ -10,9 +10,10 @@ import pytest
 from click.testing import CliRunner
 
 from irax_compiler import lowering, mlir, targets
-from irax_runtime.pjrt import gpu_topologies, plugins
+from irax_runtime.pjrt import plugins
 from irax_runtime.pjrt.errors import PluginError
 from irax_runtime.platforms import PJRT_CUDA
+from irax_runtime.vendors import gpu_topologies
 from irax_tools.cli import main
 
 

@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 from tests.runtime.pjrt.pjrt_programs import prints
 
-from irax_runtime.pjrt import nvidia
 from irax_runtime.platforms import PJRT_CUDA, PJRT_ROCM, TPU
+from irax_runtime.vendors import nvidia
 
 FILES = [
     "cu13/lib/libcublas.so.13",
@@ -88,7 +88,7 @@ def test_nothing_is_imported(packages: Path):
         f"""
         import sys
         sys.path.insert(0, {str(packages.parent)!r})
-        from irax_runtime.pjrt import nvidia
+        from irax_runtime.vendors import nvidia
         nvidia.PACKAGE = "irax_test_nvidia"
         assert len(nvidia.libraries()) == 6
         print([name for name in sys.modules if name.startswith("irax_test")])

@@ -14,7 +14,7 @@ from tests.runtime.pjrt.pjrt_programs import ADD, needs_tpu_compiler, prints, py
 from irax_compiler import mlir, targets
 from irax_compiler.lowering import lower, partition
 from irax_compiler.targets import pjrt
-from irax_runtime.pjrt import tpu
+from irax_runtime.vendors import tpu
 
 DOT = """
 func.func @dot(%x: tensor<512x512xf32>) -> tensor<512x512xf32> {

@@ -68,7 +68,7 @@ def compile_(
 
     target = programs.target_of(device, chip)
     if no_blas:
-        from irax_compiler.iree import blas
+        from irax_compiler import blas
 
         os.environ[blas.VARIABLE] = "off"
     if from_stage is not None:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import click
 
-from irax_tools.reduce.children import Ending, enough, run_command, with_file
+from irax_tools.children import Ending, enough, run_command, with_file
 
 
 class Test:

@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 
 from irax_compiler import mlir
-from irax_tools import checking
+from irax_tools import checking, children
 from irax_tools.checking import Changed, Row
 from irax_tools.files import write_file
 from irax_tools.programs import argument_types
-from irax_tools.reduce import children, report
+from irax_tools.reduce import report
 from irax_tools.reduce.search import Fails, Search
 from irax_tools.sources import Source
 

@@ -14,8 +14,8 @@ from irax_compiler import api, mlir
 from irax_compiler.iree.target import all_flags
 from irax_tools import arrays
 from irax_tools.checking import Changed, Row
+from irax_tools.children import Ending, shown
 from irax_tools.doctor import PACKAGES
-from irax_tools.reduce.children import Ending, shown
 from irax_tools.sources import Source
 
 _MOST_ELEMENTS = 64

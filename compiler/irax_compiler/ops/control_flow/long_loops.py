@@ -14,9 +14,10 @@ from typing import Any
 
 import numpy as np
 
-from irax_compiler import effects, evaluate, mlir
+from irax_compiler import effects, mlir
 from irax_compiler.mlir import InsertionPoint, Module
 from irax_compiler.ops.core import Op, UnsupportedOp
+from irax_compiler.ops.evaluation import evaluator as evaluate
 
 MANY = 20_000
 """The number of operations after which a loop is compiled: about a tenth of a second."""

@@ -25,12 +25,13 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from irax_compiler import effects, evaluate, mlir
+from irax_compiler import effects, mlir
 from irax_compiler.mlir import Attribute, Operation, Type, Value, shape_of
 from irax_compiler.ops import elementwise, lockstep, shape
 from irax_compiler.ops.attributes import FLAG, I64S, STRINGS, SYMBOL, call_attributes
 from irax_compiler.ops.collective import AllReduce, axes_in
 from irax_compiler.ops.core import Axis, Linear, Tangent, full_like
+from irax_compiler.ops.evaluation import evaluator as evaluate
 from irax_compiler.ops.structured import StructuredOp, call_function, scatter
 from irax_compiler.ops.transformation import (
     Batching,

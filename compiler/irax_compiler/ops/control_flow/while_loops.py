@@ -14,7 +14,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from irax_compiler import effects, evaluate, locations, mlir
+from irax_compiler import effects, locations, mlir
 from irax_compiler.mlir import Operation, Value
 from irax_compiler.ops import comparison, shape
 from irax_compiler.ops.attributes import from_operation
@@ -23,6 +23,7 @@ from irax_compiler.ops.control_flow.building import while_loop
 from irax_compiler.ops.control_flow.seen import unchanged
 from irax_compiler.ops.control_flow.trip_counts import most_steps, trip_count
 from irax_compiler.ops.core import Axis, Linear, Memory, Tangent, UnsupportedOp, full
+from irax_compiler.ops.evaluation import evaluator as evaluate
 from irax_compiler.ops.reductions import reduce
 from irax_compiler.ops.registry import register_class
 from irax_compiler.ops.structured import (

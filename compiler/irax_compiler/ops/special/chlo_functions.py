@@ -34,7 +34,7 @@ from irax_compiler.ops.special.bells import numpy_bell
 from irax_compiler.ops.special.trigamma import trigamma
 
 if TYPE_CHECKING:
-    from irax_compiler.evaluate import Evaluator
+    from irax_compiler.ops.evaluation.evaluator import Evaluator
 
 chlo_unary = partial(unary, dialect="chlo", transcendental=True)
 _short = partial(unary, dialect="chlo")
@@ -69,7 +69,7 @@ def chlo_function(chlo: str, scipy: str) -> Callable[..., Any]:
 @lru_cache(maxsize=256)
 def _expansion(name: str, types: tuple[Any, ...]) -> Evaluator:
     """Return an evaluator of what MLIR expands an operation of CHLO to."""
-    from irax_compiler.evaluate import Evaluator  # it imports the ops
+    from irax_compiler.ops.evaluation.evaluator import Evaluator  # it imports the ops
 
     module = mlir.new_module()
     function = mlir.new_function(module, "main", types)

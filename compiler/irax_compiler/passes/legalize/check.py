@@ -15,8 +15,8 @@ from irax_compiler.ops.foreign_function import is_foreign_function
 from irax_compiler.ops.registry import is_known, read, traits_of, unknown
 from irax_compiler.passes.core import Pass, check_function, nested, recursion, register_pass
 from irax_compiler.passes.host.host import is_host_call
+from irax_compiler.passes.legalize.target import NO_TARGET, OF_THE_EVALUATOR, Target, find
 from irax_compiler.shardy.layouts import mesh_of
-from irax_compiler.targets.target import NO_TARGET, OF_THE_EVALUATOR, Target, find
 
 _RETURNS = {"func.return", "stablehlo.return"}
 _INSTEAD = {"float64": "float32", "complex128": "complex64"}

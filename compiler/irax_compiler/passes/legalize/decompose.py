@@ -26,9 +26,9 @@ from irax_compiler.ops.synonyms import MEANINGS
 from irax_compiler.passes.core import Pass, nested, register_pass
 from irax_compiler.passes.host.host import host_call
 from irax_compiler.passes.host.user_lowerings import write_lowerings
+from irax_compiler.passes.legalize.target import NO_TARGET, find
 from irax_compiler.passes.rewriting import replace
 from irax_compiler.sizes import at_least
-from irax_compiler.targets.target import NO_TARGET, find
 
 ELIMINATIONS = ("irax.lu", "irax.solve")
 MOST_ROWS, MOST_ELEMENTS = 4, 128

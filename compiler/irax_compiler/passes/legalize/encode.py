@@ -30,8 +30,8 @@ from irax_compiler.passes.legalize.float_codes import (
     rounded_to_odd,
 )
 from irax_compiler.passes.legalize.numerics.scalar_formulas import by_scalars
+from irax_compiler.passes.legalize.target import Target, find
 from irax_compiler.passes.rewriting import replace
-from irax_compiler.targets.target import Target, find
 
 F32, U8 = np.dtype(np.float32), np.dtype(np.uint8)
 

@@ -12,9 +12,9 @@ from irax_compiler.ops.indexing.gather_scatter import Gather
 from irax_compiler.ops.registry import traits_of
 from irax_compiler.passes.core import Pass, PassError, enclosing, register_pass
 from irax_compiler.passes.legalize import sets
+from irax_compiler.passes.legalize import target as targets
 from irax_compiler.passes.rewriting import rewrite_in_order
 from irax_compiler.passes.sizes.dynamic_shapes import is_lowered_here
-from irax_compiler.targets import target as targets
 
 
 @register_pass

@@ -32,9 +32,9 @@ from irax_compiler.ops.shape import reshape
 from irax_compiler.ops.slicing import Concatenate, slice_in_dim
 from irax_compiler.passes.core import Pass, nested, register_pass
 from irax_compiler.passes.host.host import is_host_call
+from irax_compiler.passes.legalize.target import find
 from irax_compiler.passes.rewriting import replace
 from irax_compiler.shardy.layouts import mesh_of
-from irax_compiler.targets.target import find
 
 _Kind = tuple[AllReduce, np.dtype]
 """The op and the dtype of a reduction: reductions of one kind can be one."""

@@ -26,11 +26,11 @@ from irax_compiler.ops.foreign import ForeignCall
 from irax_compiler.ops.registry import read
 from irax_compiler.passes.core import Pass, nested, register_pass
 from irax_compiler.passes.host.host import host_call, is_host_call
+from irax_compiler.passes.legalize.target import find
 from irax_compiler.passes.mesh import stablehlo_collectives
 from irax_compiler.passes.mesh.stablehlo_collectives import Groups
 from irax_compiler.passes.rewriting import replace
 from irax_compiler.shardy.layouts import Mesh, mesh_of
-from irax_compiler.targets.target import find
 
 
 def groups_of(op: Collective, mesh: Mesh) -> list[list[int]]:

@@ -10,9 +10,9 @@ import numpy as np
 from irax.core.innermost import innermost
 from irax.core.tracing import Known, Trace
 from irax_compiler import mlir
-from irax_compiler.evaluate import evaluate_value
 from irax_compiler.ops import lockstep
 from irax_compiler.ops.control_flow.shard_map import Spec, part_of
+from irax_compiler.ops.evaluation.evaluator import evaluate_value
 
 
 def are_shards_at_once() -> bool:

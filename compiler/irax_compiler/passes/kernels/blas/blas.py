@@ -7,8 +7,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
+from irax_compiler import blas
 from irax_compiler.importing import alone
-from irax_compiler.iree import blas
 from irax_compiler.mlir import Module
 from irax_compiler.ops.convolution import Convolution
 from irax_compiler.ops.dot import DotGeneral

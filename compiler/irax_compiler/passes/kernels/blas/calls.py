@@ -10,8 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from irax_compiler import mlir
-from irax_compiler.iree import blas
+from irax_compiler import blas, mlir
 from irax_compiler.mlir import InsertionPoint, Module, Operation, Value, dtype_of, shape_of
 from irax_compiler.ops import conversion, elementwise
 from irax_compiler.ops.convolution import Convolution

@@ -15,8 +15,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from irax_compiler import blas
 from irax_compiler.importing import deferred
-from irax_compiler.iree import blas
 from irax_compiler.mlir import Operation, Value, dtype_of, shape_of
 from irax_compiler.ops import elementwise, shape, slicing
 from irax_compiler.ops.convolution import ConvDimensions, Convolution, dilated

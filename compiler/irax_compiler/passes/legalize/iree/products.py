@@ -9,10 +9,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from irax_compiler import mlir
+from irax_compiler import blas, mlir
 from irax_compiler.determinism import is_in_marked
 from irax_compiler.importing import deferred
-from irax_compiler.iree import blas
 from irax_compiler.mlir import Operation, Value, dtype_of, inexact, shape_of
 from irax_compiler.ops import barrier, bitwise, comparison, dot, elementwise, shape
 from irax_compiler.ops.conversion import Convert, convert

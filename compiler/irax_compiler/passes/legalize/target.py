@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TypeVar
 
+import irax_compiler
 from irax_compiler import extensions
 from irax_compiler.importing import import_module
 from irax_compiler.mlir import Module
@@ -86,6 +87,9 @@ NO_TARGET = Target(name="", lacks=frozenset(), calls_python=True)
 
 T = TypeVar("T", bound=Target)
 
+_PACKAGE = "irax_compiler.targets"
+"""The package of the targets, which are found by being there."""
+
 _targets: dict[str, Target] = {}
 
 
@@ -96,8 +100,8 @@ def register(target: T) -> T:
 
 
 def all_targets() -> list[Target]:
-    """The targets there are: those of this folder, those that installed packages
-    declare, and those that were registered besides.
+    """The targets there are: irax's own, those that installed packages declare, and those that were
+    registered besides.
     """
     for name in _own_modules():
         import_module(name)
@@ -106,16 +110,15 @@ def all_targets() -> list[Target]:
 
 
 def _own_modules() -> list[str]:
-    folder = str(Path(__file__).parent)
-    own = {f"{__package__}.{module.name}" for module in pkgutil.iter_modules([folder])}
-    return sorted(own - {__name__})
+    folder = Path(irax_compiler.__file__).parent / "targets"
+    return sorted(f"{_PACKAGE}.{module.name}" for module in pkgutil.iter_modules([str(folder)]))
 
 
 def is_own(name: str) -> bool:
     """True if the target of a name, with or without a chip, is no other package's."""
     found = _targets.get(name.partition(":")[0])
     modules = sys.modules.copy()  # other threads may import
-    own = [vars(m) for n, m in modules.items() if n.startswith(f"{__package__}.")]
+    own = [vars(m) for n, m in modules.items() if n.startswith(f"{_PACKAGE}.")]
     return found is None or any(found is value for names in own for value in names.values())
 
 
@@ -126,7 +129,7 @@ def find(name: str) -> Target:
         ValueError: there is no such target.
     """
     family, _, _ = name.partition(":")
-    module = f"{__package__}.{family.removeprefix('iree-')}"
+    module = f"{_PACKAGE}.{family.removeprefix('iree-')}"
     if family not in _targets and module in _own_modules():
         import_module(module)  # the others would be imported for nothing
     if family not in _targets:

@@ -91,7 +91,7 @@ def _reader() -> str | None:
     """Return the program that reads bytecode; None if there is none, or no shell to supervise
     it.
     """
-    from irax_compiler.iree.invocation import bundled_tool
+    from irax_compiler.versions import bundled_tool
 
     path: Path | None = bundled_tool("iree-opt")
     return None if path is None or not os.path.exists(_SHELL) else str(path)

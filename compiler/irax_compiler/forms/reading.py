@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from irax_compiler import containers, forms, mlir
-from irax_compiler.forms import platforms, sizes_by_value, static_sizes, unknown_sizes
-from irax_compiler.interchange import portable, words
+from irax_compiler.forms import platforms, portable, sizes_by_value, static_sizes, unknown_sizes
+from irax_compiler.interchange import words
 from irax_compiler.interchange.jax_exports import Export
 from irax_compiler.ops.core import UnsupportedOp
 

@@ -10,9 +10,9 @@ import numpy as np
 
 from irax_compiler import mlir
 from irax_compiler.ops.core import ArrayType, no_calls
+from irax_compiler.ops.evaluation.steps import Step, Steps
 from irax_compiler.ops.long_runs import apart, may_take_long
 from irax_compiler.quiet import quietly
-from irax_compiler.steps import Step, Steps
 
 _LARGE = 1 << 16
 """The bytes above which a result is computed in each run instead of kept."""

@@ -29,12 +29,9 @@ def is_here() -> bool:
 
 
 def check_there_is_one() -> None:
-    """Raises PjrtError where there is no TPU: libtpu would look for one for minutes."""
+    """Raises LookupError where there is no TPU: libtpu would look for one for minutes."""
     if not is_here():
-        from irax_runtime.pjrt.errors import Error_Code, PjrtError
-
-        raise PjrtError(
-            Error_Code.NOT_FOUND,
+        raise LookupError(
             "no TPU on this machine: no /dev/accel0, nothing in /dev/vfio; programs for one can be "
             "compiled: irax compile --device tpu --topology v5e:2x2x1",
         )

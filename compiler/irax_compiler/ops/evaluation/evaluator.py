@@ -10,13 +10,14 @@ from typing import Any
 
 import numpy as np
 
-from irax_compiler import effects, mlir, straight
+from irax_compiler import effects, mlir
 from irax_compiler.mlir import Module, Operation, Value
 from irax_compiler.ops.core import UnboundAxis, UnknownSize, evaluated
+from irax_compiler.ops.evaluation import straight
+from irax_compiler.ops.evaluation.steps import Step, Steps, inputs
 from irax_compiler.ops.registry import read
 from irax_compiler.ops.transformation import Evaluation
 from irax_compiler.sizes import InconclusiveDimensionOperation
-from irax_compiler.steps import Step, Steps, inputs
 
 Arrays = Sequence[np.ndarray]
 _MANY = 3

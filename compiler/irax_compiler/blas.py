@@ -10,9 +10,8 @@ from contextlib import contextmanager
 from importlib import metadata
 from pathlib import Path
 
-from irax_compiler.iree.invocation import bundled_tool
 from irax_compiler.once import once
-from irax_compiler.versions import version_of
+from irax_compiler.versions import bundled_tool, version_of
 
 VARIABLE = "IRAX_BLAS"
 """`off` keeps programs from calling the library: they then need nothing but IREE's runtime."""

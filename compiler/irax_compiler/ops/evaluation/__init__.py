@@ -1,0 +1,1 @@
+"""The reference evaluator, which runs modules in NumPy."""
