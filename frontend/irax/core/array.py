@@ -16,6 +16,7 @@ from irax import dtypes
 from irax.config import config
 from irax.core import absent_members, transfer_guards
 from irax.core.avals import ShapedArray, ShapeDtypeStruct, aval_of_array, aval_placed, sums_of
+from irax.core.dtypes.kinds import available_dtype, canonical
 from irax.core.shardings.mesh_devices import aval_in
 from irax.core.shardings.shardings import NamedSharding
 from irax_compiler.ops.sums import WHOLE, Sums
@@ -280,8 +281,11 @@ def device_of(arrays: Iterable[Any], what: str) -> Device | None:
     return found
 
 
-def as_array(x: Any, what: str = "argument") -> Array:
+def as_array(x: Any, what: str = "argument", toward: Any = None) -> Array:
     """Return an array, a NumPy array or a scalar as an irax array. Lists are refused, as in JAX.
+
+    A conversion to the dtype `toward` is to follow: what NumPy has in 64 bits, and that dtype might
+    hold, is not narrowed before.
 
     Raises:
         TypeError: `x` is none of these; `what` is its name in the message.
@@ -289,11 +293,11 @@ def as_array(x: Any, what: str = "argument") -> Array:
     """
     if isinstance(x, Array):
         return x
-    found = _made(x, what)
+    found = _made(x, what, toward)
     return found if config.given is None else config.given.carry(x, found)
 
 
-def _made(x: Any, what: str) -> Array:
+def _made(x: Any, what: str, toward: Any) -> Array:
     if config.guards_transfers:
         transfer_guards.check_operand(x, what)
     if isinstance(x, np.ndarray):
@@ -302,24 +306,31 @@ def _made(x: Any, what: str) -> Array:
                 f"{what}: irax has no arrays with a mask: give the elements behind it a value with "
                 "x.filled(value)"
             )
-        dtype = dtypes.canonicalize_dtype(x.dtype)
-        return ConcreteArray(own_copy(x, dtype))
+        return ConcreteArray(own_copy(x, _dtype_before(toward, x.dtype)))
+    if isinstance(x, np.generic) and _dtype_before(toward, x.dtype) == x.dtype:
+        return ConcreteArray(np.asarray(x))
     if isinstance(x, bool | int | float | complex | np.generic):
         return ConcreteArray(dtypes.scalar_to_array(x), dtypes.is_weakly_typed(x))
     convert: Callable[[], Any] | None = getattr(x, "__irax_array__", None) or getattr(
         x, "__jax_array__", None
     )
     if convert is not None:
-        return as_array(convert(), what)
+        return as_array(convert(), what, toward)
     cure = "; make an array of it by irax.numpy.array" if isinstance(x, list | tuple) else ""
     raise TypeError(
         f"{what}: expected an array or a number, got {x!r} of type {type(x).__name__}{cure}"
     )
 
 
+def _dtype_before(toward: Any, dtype: np.dtype[Any]) -> np.dtype[Any]:
+    """The dtype in which NumPy's elements are taken before they become others `toward`."""
+    narrow = dtypes.canonicalize_dtype(dtype)
+    return narrow if toward is None or toward == narrow else canonical(dtype, True)
+
+
 def zeros_of(struct: ShapeDtypeStruct) -> ConcreteArray:
     """Return an array of zeros of the type that a struct tells."""
-    return ConcreteArray(np.zeros(struct.shape, struct.dtype), struct.weak_type)
+    return ConcreteArray(np.zeros(struct.shape, available_dtype(struct.dtype)), struct.weak_type)
 
 
 def aval_of(x: Any, what: str = "argument") -> ShapedArray:
@@ -328,6 +339,8 @@ def aval_of(x: Any, what: str = "argument") -> ShapedArray:
         return x.aval
     if hasattr(x, "shape") and hasattr(x, "dtype"):
         dtype, weak = dtypes.dtype_of(x)
+        if isinstance(x, ShapeDtypeStruct):  # what it describes may be no array of irax's
+            dtype = available_dtype(dtype)
         sharding = getattr(x, "sharding", None)
         kind = MEMORY_KIND if sharding is None else sharding.memory_kind
         sums = sums_of(sharding.spec) if isinstance(sharding, NamedSharding) else WHOLE

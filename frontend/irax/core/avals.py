@@ -364,8 +364,6 @@ class ShapeDtypeStruct:
             self.sharding = as_sharding("ShapeDtypeStruct", sharding)
             self.sharding.parts(self.ndim)  # which checks the number of dimensions
         self.dtype: np.dtype[Any] = kinds.as_dtype(dtype)
-        if kinds.is_of_arrays(self.dtype):
-            self.dtype = dtypes.available_dtype(dtype)
         self.weak_type = weak_type
 
     @classmethod

@@ -96,16 +96,16 @@ def canonical_axes(what: str, axis: Any, ndim: int) -> tuple[int, ...]:
 # ---- arrays --------------------------------------------------------------------------------------
 
 
-def array_of(what: str, x: Any) -> Array:
+def array_of(what: str, x: Any, toward: np.dtype[Any] | None = None) -> Array:
     """Return `as_array(x)`, fast for arrays; errors name the function."""
-    return x if isinstance(x, Array) else as_array(x, what)
+    return x if isinstance(x, Array) else as_array(x, what, toward)
 
 
-def filling(what: str, x: Any) -> Array:
-    """Return `array_of(x)` for a conversion: an int that needs 64 bits keeps them."""
+def filling(what: str, x: Any, dtype: np.dtype[Any]) -> Array:
+    """Return `array_of(x)` for a conversion: numbers that need 64 bits keep them."""
     if type(x) is int and -(2**63) <= x < 2**64:
         return ConcreteArray(np.asarray(x), weak_type=True)
-    return array_of(what, x)
+    return array_of(what, x, dtype)
 
 
 def strict(what: str, *operands: Any) -> list[Array]:

@@ -13,7 +13,7 @@ from irax import dtypes
 from irax.core.array import Array, as_array
 from irax.core.dimensions import size_of
 from irax.core.dtypes.operands import as_arrays
-from irax.core.dtypes.promotion import apply, broadcast_to, promote_dtypes
+from irax.core.dtypes.promotion import apply, broadcast_to, convert, promote_dtypes
 from irax.core.shardings.explicit_axes import are_in_types, layout_of, type_of
 from irax.execution.shardings.jit_shardings import takes_out_sharding
 from irax.lax.arguments import array_of, canonical_axis
@@ -262,11 +262,11 @@ def index_take(src: ArrayLike, idxs: Sequence[ArrayLike], axes: Sequence[int]) -
     indices = concatenate(columns, 1)
     if not dtypes.issubdtype(indices.dtype, np.integer):
         raise TypeError(f"{what}: idxs must be integers, got {indices.dtype}")
-    sizes = shape_as_value([x.shape[d] for d in dims]).astype(indices.dtype)
+    sizes = convert(shape_as_value([x.shape[d] for d in dims]), indices.dtype)
     size = broadcast_to(sizes, indices.shape)
     around = apply(elementwise.remainder, indices, size, what=what)
     below = apply(comparison.less, around, full_like(around, 0), what=what)
-    around = apply(elementwise.add, around, below.astype(size.dtype) * size, what=what)
+    around = apply(elementwise.add, around, convert(below, size.dtype) * size, what=what)
     numbers = GatherDimensionNumbers(
         tuple(range(1, x.ndim - len(dims) + 1)), tuple(dims), tuple(dims)
     )

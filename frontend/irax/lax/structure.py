@@ -60,8 +60,8 @@ def convert_element_type(operand: ArrayLike, new_dtype: DTypeLike) -> Array:
     >>> irax.lax.convert_element_type(2.7, "int32")
     Array(2, dtype=int32)
     """
-    x = filling("lax.convert_element_type", operand)
-    return convert(x, dtypes.requested_dtype(new_dtype, "lax.convert_element_type"))
+    dtype = dtypes.requested_dtype(new_dtype, "lax.convert_element_type")
+    return convert(filling("lax.convert_element_type", operand, dtype), dtype)
 
 
 def bitcast_convert_type(operand: ArrayLike, new_dtype: DTypeLike) -> Array:
@@ -129,11 +129,11 @@ def full(
         return divided_results("lax.full", sharding, full(shape, fill_value, dtype))
     what = "lax.full"
     sizes = canonical_shape(what, shape)
-    fill = array_of(what, fill_value) if dtype is None else filling(what, fill_value)
+    wanted = None if dtype is None else dtypes.requested_dtype(dtype, what)
+    fill = array_of(what, fill_value) if wanted is None else filling(what, fill_value, wanted)
     if fill.ndim:
         raise TypeError(f"{what}: fill_value must be a scalar, got an array of shape {fill.shape}")
-    if dtype is not None:
-        wanted = dtypes.requested_dtype(dtype, what)
+    if wanted is not None:
         if isinstance(wanted, dtypes.KeyType) and fill.dtype != wanted:
             return KeyArray(full((*sizes, wanted.words), fill, np.uint32), wanted)
         fill = convert(fill, wanted)

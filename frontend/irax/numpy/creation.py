@@ -12,7 +12,6 @@ import numpy as np
 from irax import dtypes, lax
 from irax.core import transfer_guards
 from irax.core.array import Array, ConcreteArray, as_array, aval_of
-from irax.core.dtypes.operands import as_arrays
 from irax.core.dtypes.promotion import convert
 from irax.core.shardings.sharded import apart_from
 from irax.core.tracing import still_open
@@ -68,7 +67,7 @@ def array(
     if _is_sequence(object) or (dtype is not None and isinstance(object, int | float)):
         result = _from_numbers(object, dtype)
     else:
-        result = _from_object(object)
+        result = _from_object(object, dtype)
     if dtype is not None:
         check_parts("array", object, dtype)
         result = _cast(result, dtype)
@@ -170,8 +169,8 @@ def astype(
     >>> irax.numpy.astype(irax.numpy.array([1.5, 0.0]), bool)
     Array([ True, False], dtype=bool)
     """
-    (x,) = as_arrays([x], "astype")
     wanted = dtypes.requested_dtype(float if dtype is None else dtype, "astype")
+    x = filling("astype", x, wanted)
     result = _cast(x, wanted)
     return put_there("astype", apart_from(x, result) if copy else result, device)
 
@@ -185,14 +184,14 @@ def _is_sequence(x: Any) -> bool:
     )
 
 
-def _from_object(x: Any) -> Array:
+def _from_object(x: Any, toward: np.dtype[Any] | None = None) -> Array:
     try:
-        return still_open(as_array(x, "array"))
+        return still_open(as_array(x, "array", toward))
     except TypeError:
         elements = _elements_of(x)
         if elements is None:
             raise
-    return as_array(elements, "array")
+    return as_array(elements, "array", toward)
 
 
 def _elements_of(x: Any) -> np.ndarray[Any, Any] | None:
@@ -288,7 +287,7 @@ def _from_arrays(x: Any, leaves: list[Any], dtype: np.dtype[Any] | None) -> Arra
 
     def stacked(item: Any) -> Array:
         if not _is_sequence(item):
-            return convert(_from_object(item), kept)
+            return convert(_from_object(item, kept), kept)
         parts = [stacked(part) for part in item]
         if not parts:
             return as_array(np.zeros(0, kept))
@@ -399,7 +398,7 @@ def full(
     wanted = None if dtype is None else dtypes.requested_dtype(dtype, "full")
     number = None if isinstance(wanted, dtypes.KeyType) else wanted
     if type(fill_value) is int and number is not None:
-        fill = convert(filling("full", fill_value), number)  # which wraps around, as in JAX
+        fill = convert(filling("full", fill_value, number), number)  # which wraps around, as in JAX
     else:
         fill = array(fill_value, number)
     sizes = canonical_shape("full", shape)
@@ -512,9 +511,9 @@ def full_like(
     Array([7, 7, 7], dtype=int32)
     """
     like = aval_of(a, "full_like: a")
-    fill = filling("full_like", fill_value)
     weak = dtype is None and like.weak_type
     wanted = like.dtype if dtype is None else dtypes.requested_dtype(dtype, "full_like")
+    fill = filling("full_like", fill_value, wanted)
     sizes = like.shape if shape is None else canonical_shape("full_like", shape)
     check_parts("full_like", fill_value, wanted)
     if isinstance(wanted, dtypes.KeyType) and fill.dtype != wanted:

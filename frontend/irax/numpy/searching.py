@@ -80,7 +80,9 @@ def _filled(found: Array, inside: Array | None, fill_value: Any) -> Array:
     if inside is None:
         return found
     fill = default_fill(found.dtype) if fill_value is None else fill_value
-    fill = convert(as_array(fitted(fill, found.dtype)), found.dtype, found.weak_type)
+    fill = convert(
+        as_array(fitted(fill, found.dtype), toward=found.dtype), found.dtype, found.weak_type
+    )
     return logic.where(inside, found, fill)
 
 

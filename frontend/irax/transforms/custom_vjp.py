@@ -13,6 +13,7 @@ from irax import dtypes, tree_util
 from irax.config import config
 from irax.core.array import Array, as_array
 from irax.core.avals import ShapedArray
+from irax.core.dtypes.promotion import convert
 from irax.core.key_arrays import KeyArray
 from irax.core.module_builder import deriving
 from irax.core.tracebacks import api_boundary
@@ -368,7 +369,7 @@ def _cotangent(x: Any, aval: ShapedArray, name: str, of: str) -> Array:
     found = as_array(x, f"the rule of {name}: its cotangent of {of}")
     is_real = not dtypes.issubdtype(found.dtype, np.complexfloating)
     if is_real and (found.weak_type or dtypes.issubdtype(found.dtype, np.floating)):
-        found = found.astype(aval.dtype)  # a rule may compute in another precision
+        found = convert(found, aval.dtype)  # a rule may compute in another precision
     return of_type(found, aval, name, f"cotangent of {of}", ValueError)
 
 

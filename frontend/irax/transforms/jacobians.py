@@ -11,6 +11,7 @@ from irax import dtypes, tree_util
 from irax.core.array import Array, ConcreteArray, as_array
 from irax.core.callables import check_callable
 from irax.core.dispatch import bind
+from irax.core.dtypes.promotion import convert
 from irax.core.shardings.explicit_axes import is_divided, type_of
 from irax.core.shardings.partition_specs import PartitionSpec
 from irax.core.tracebacks import api_boundary
@@ -213,7 +214,7 @@ def _basis(trees: tuple[Any, ...]) -> tuple[Any, ...]:
     for x in arrays:
         if is_symbolic(total):
             rows, numbers = (bind(Iota((total, x.size), np.dtype(np.int32), d)) for d in (0, 1))
-            ones = (rows - start == numbers).astype(x.dtype)
+            ones = convert(rows - start == numbers, x.dtype)
             columns.append(ones.reshape(total, *x.shape))
         else:
             block = np.zeros((total, x.size), x.dtype)

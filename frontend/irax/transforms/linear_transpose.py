@@ -12,6 +12,7 @@ from irax.core.array import as_array, aval_of
 from irax.core.avals import ShapedArray
 from irax.core.callables import check_callable
 from irax.core.dispatch import call
+from irax.core.dtypes.promotion import convert
 from irax.core.tracebacks import api_boundary
 from irax.core.tracing import Input, trace_function
 from irax.core.trees import array_trees
@@ -77,7 +78,7 @@ def linear_transpose(
                 raise TypeError(
                     f"linear_transpose: the cotangent has type {ct.aval}; expected {aval}"
                 )
-            cts.append(ct.astype(aval.dtype))
+            cts.append(convert(ct, aval.dtype))
         weak = [aval.weak_type for aval in avals]
         found = call(traced.builder, derived.name, [*captures, *cts], weak)
         args, _ = array_trees.tree_unflatten(in_tree, found)

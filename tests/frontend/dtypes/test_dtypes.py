@@ -297,7 +297,7 @@ class Colour(enum.IntEnum):
         (np.ones((2, 3)), "float32", False),
         (np.ones(2, ">i2"), "int16", False),
         (ml_dtypes.bfloat16(1), "bfloat16", False),
-        (Abstract("float64", True), "float32", True),
+        (Abstract("float64", True), "float64", True),
         (float, "float32", True),
         (bool, "bool", False),
         (np.float16, "float16", False),

@@ -41,7 +41,7 @@ def as_arrays(operands: Sequence[Any], what: str) -> list[Array]:
         raise
     except OverflowError:
         dtype, _ = dtypes.lattice_result_type(*operands)
-        return [as_array(fitted(x, dtype)) for x in operands]
+        return [as_array(fitted(x, dtype), toward=dtype) for x in operands]
 
 
 def fitted(x: Any, dtype: np.dtype[Any]) -> Any:

@@ -28,8 +28,10 @@ def _node(dtype: np.dtype[Any], weak: bool) -> str:
 def _join(
     x64: bool, keeps: bool, *operands: tuple[np.dtype[Any], bool]
 ) -> tuple[np.dtype[Any], bool]:
-    dtypes = [canonical(dtype, x64 or keeps) for dtype, _ in operands]
     weak = [weak for _, weak in operands]
+    if len({dtype for dtype, _ in operands}) == 1:
+        return operands[0][0], all(weak) and operands[0][0] != np.bool
+    dtypes = [canonical(dtype, x64 or keeps) for dtype, _ in operands]
     if len(set(dtypes)) == 1:
         return dtypes[0], all(weak) and dtypes[0] != np.bool
     # Among themselves, weak operands go by the widths that they do have.
@@ -66,9 +68,7 @@ def lattice_result_type(*args: Any) -> tuple[np.dtype[Any], bool]:
 
 def join(*args: Any) -> tuple[np.dtype[Any], bool]:
     """Return `lattice_result_type`, whatever the option `numpy_dtype_promotion` is."""
-    if keeps_wide():
-        return _join(config.enable_x64, True, *map(dtype_of, args))
-    return _join(config.enable_x64, False, *map(dtype_and_weakness, args))
+    return _join(config.enable_x64, keeps_wide(), *map(dtype_of, args))
 
 
 def judge_dtypes(*args: Any) -> None:

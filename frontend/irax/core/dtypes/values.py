@@ -61,16 +61,17 @@ def dtype_of(x: Any) -> tuple[np.dtype[Any], bool]:
         ((dtype('float32'), True), (dtype('float32'), False))
     """
     dtype, weak = dtype_and_weakness(x)
-    return canonical(dtype, config.enable_x64 or (keeps_wide() and is_asked_for(x))), weak
+    return canonical(dtype, config.enable_x64 or has_wide(x)), weak
 
 
-def is_asked_for(x: Any) -> bool:
-    """Return True for arrays of irax's, their types and dtypes: what has a dtype because somebody
-    asked for it.
+def has_wide(x: Any) -> bool:
+    """Return True for what keeps 64 bits while 64-bit types are off: arrays and their types, which
+    had them when they were made, and dtypes where the option `explicit_x64_dtypes` allows.
     """
-    if isinstance(x, type):
-        return x not in _PYTHON_SCALARS
-    return hasattr(x, "weak_type") or isinstance(x, str | np.dtype)
+    if hasattr(x, "weak_type"):
+        return True
+    is_dtype = isinstance(x, str | np.dtype | type) and x not in _PYTHON_SCALARS
+    return is_dtype and keeps_wide()
 
 
 def is_weakly_typed(x: Any) -> bool:

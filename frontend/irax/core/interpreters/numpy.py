@@ -156,7 +156,9 @@ def _of_dtype(x: Any, dtype: np.dtype[Any]) -> np.ndarray[Any, Any]:
         return np.array(x, dtype)
     else:
         why = "an operation outside of its trace"
-        value = as_array(fitted(x, dtype)).concrete(why, errors.ConcretizationTypeError)
+        value = as_array(fitted(x, dtype), toward=dtype).concrete(
+            why, errors.ConcretizationTypeError
+        )
     return value if value.dtype == dtype else conversion.Convert(dtype).evaluate(no_calls, value)
 
 

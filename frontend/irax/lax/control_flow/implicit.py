@@ -18,6 +18,7 @@ from irax.core.avals import ShapedArray
 from irax.core.callables import check_callable
 from irax.core.closures import captures_first, used_by
 from irax.core.dispatch import bind, staged
+from irax.core.dtypes.promotion import convert
 from irax.core.module_builder import ModuleBuilder
 from irax.core.shardings.pvary import pvary
 from irax.core.tracing import Input, Traced, trace_function
@@ -274,7 +275,7 @@ class _Unknown:
             )
         return self.unflatten(
             [
-                x if x.dtype == like.dtype else x.astype(like.dtype)
+                x if x.dtype == like.dtype else convert(x, like.dtype)
                 for x, like in zip(arrays, self.arrays, strict=True)
             ]
         )

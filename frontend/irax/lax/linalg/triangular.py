@@ -9,7 +9,7 @@ import numpy as np
 from irax import dtypes
 from irax.core.array import Array
 from irax.core.dispatch import bind
-from irax.core.dtypes.promotion import broadcast_to, select
+from irax.core.dtypes.promotion import broadcast_to, convert, select
 from irax.core.dtypes.strictness import library
 from irax.lax import elementwise, structure
 from irax.lax.arguments import array_of, canonical_int
@@ -183,7 +183,7 @@ def cholesky_update(r_matrix: ArrayLike, w_vector: ArrayLike) -> Array:
         )
     stacked = structure.concatenate([m.upper(factor), vector[..., None, :]], factor.ndim - 2)
     r = qr(stacked, full_matrices=False)[1]
-    return where(m.diagonal(r) < 0, -1, 1)[..., None].astype(r.dtype) * r
+    return convert(where(m.diagonal(r) < 0, -1, 1), r.dtype)[..., None] * r
 
 
 @library

@@ -126,7 +126,7 @@ def _fill(dtype: np.dtype[Any], fill_value: Any) -> Array:
     if fill_value is None:
         fill = default_fill(dtype)
         return fill if isinstance(fill, Array) else ConcreteArray(np.array(fill).astype(dtype))
-    return convert(as_array(fitted(fill_value, dtype), "get: fill_value"), dtype)
+    return convert(as_array(fitted(fill_value, dtype), "get: fill_value", dtype), dtype)
 
 
 def _gather(x: Array, parts: Parts) -> Array:

@@ -337,7 +337,7 @@ class _Update:
             values = jnp.asarray(values)
         if type(values) is bool:  # which is 0 or 1 in each dtype
             values = convert(as_array(values), self.x.dtype)
-        values = as_array(fitted(values, self.x.dtype), f"{self.what}: values")
+        values = as_array(fitted(values, self.x.dtype), f"{self.what}: values", self.x.dtype)
         target = self.parts.result_shape()
         try:
             fits = broadcast_shapes(values.shape, target) == target
