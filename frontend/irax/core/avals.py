@@ -121,7 +121,8 @@ class ShapedArray:
         if memory_space is not None:
             memory_kind = memory_space.kind
         if not isinstance(dtype, np.dtype | dtypes.KeyType):
-            dtype = dtypes.canonicalize_dtype(dtype)
+            is_python = dtype in (bool, int, float, complex)
+            dtype = dtypes.canonicalize_dtype(dtype) if is_python else kinds.as_dtype(dtype)
         own = self.__dict__  # set in this way, since the fields are frozen
         own["shape"] = shape = shape if type(shape) is tuple else tuple(shape)
         own["dtype"], own["weak_type"], own["vma"] = dtype, weak_type, vma

@@ -252,23 +252,25 @@ class HostFunction:
             leaves.insert(place, leaf)
         args, kwargs = array_trees.tree_unflatten(self.in_tree, leaves)
         with outside_traces(), _unlogged():
-            out = self._result(args, kwargs)
-            return [] if self.out_tree is None else self._checked(out, expected)
+            if not _told or self.what not in ("pure_callback", "io_callback"):
+                return self._results(args, kwargs, expected)
+            try:
+                return self._results(args, kwargs, expected)
+            except Exception as error:
+                raise _told[0](error, f"{self.what} of {label(self.function)}") from error
 
-    def _result(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        if not _told or self.what not in ("pure_callback", "io_callback"):
-            return self.function(*args, **kwargs)
-        try:
-            return self.function(*args, **kwargs)
-        except Exception as error:
-            raise _told[0](error, f"{self.what} of {label(self.function)}") from error
+    def _results(
+        self, args: tuple[Any, ...], kwargs: dict[str, Any], expected: Expected
+    ) -> list[Elements]:
+        out = self.function(*args, **kwargs)
+        return [] if self.out_tree is None else self._checked(out, expected)
 
     def _checked(self, out: Any, expected: Expected) -> list[Elements]:
         out = _as_tuples(out)
         name = f"{self.what} of {label(self.function)} at {self.where}"
         if out is None and not self.out_tree.num_leaves:
             return []
-        if array_trees.tree_structure(out) != self.out_tree:
+        if array_trees.tree_structure(out).num_leaves != self.out_tree.num_leaves:
             error = array_trees.structure_error(
                 self.out_tree, out, "result_shape_dtypes", "what it returned"
             )
@@ -278,6 +280,8 @@ class HostFunction:
             array_trees.tree_leaves_with_path(out), expected, strict=True
         ):
             which = f"{name}: the result{array_trees.keystr(path)}"
+            if not isinstance(leaf, Array) and hasattr(leaf, "__array__"):
+                leaf = np.asarray(leaf)  # of another library, or of NumPy
             array = leaf if isinstance(leaf, np.ndarray) else as_array(leaf, which)
             given = dtypes.canonicalize_dtype(array.dtype)
             if array.shape != shape:

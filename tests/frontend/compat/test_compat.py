@@ -269,10 +269,13 @@ def fails(x):
     raise Mine("no such number")
 
 x = jnp.ones(2)
-for call in (jax.pure_callback, io_callback):
+def wrong(x):
+    return x[0]
+
+for call, function in ((jax.pure_callback, fails), (io_callback, fails), (io_callback, wrong)):
     for run in (lambda f: f, jax.jit):
         try:
-            run(lambda x: call(fails, x, x) + 1)(x)
+            run(lambda x: call(function, x, x) + 1)(x)
         except jax.errors.JaxRuntimeError as error:
             print("Mine: 'no such number'" in str(error), type(error.__cause__).__name__)
 """
@@ -282,4 +285,4 @@ for call in (jax.pure_callback, io_callback):
 def test_errors_of_callbacks_are_those_of_the_device():
     """Libraries look for the classes of their own in the text, as equinox does."""
     done = python("-c", ERRORS)
-    assert done.stdout == "True Mine\n" * 4, done.stderr
+    assert done.stdout == "True Mine\n" * 4 + "False ValueError\n" * 2, done.stderr

@@ -179,6 +179,22 @@ def test_results_that_are_not_what_was_promised(jit, returned, error, message):
         assert "test_callbacks.py:" in str(caught.value)
 
 
+@BOTH
+def test_results_may_be_arrays_of_another_library(jit):
+    class Foreign:
+        def __init__(self, elements):
+            self.elements = elements
+
+        def __array__(self, dtype=None, copy=None):
+            return np.asarray(self.elements)
+
+    def host(x):
+        return {"y": [Foreign(np.asarray(x) + 1)]}
+
+    f = jit(lambda x: irax.pure_callback(host, {"y": like(x)}, x))
+    assert f(jnp.float32(1.0)) == {"y": 2}  # and lists do not count, as there is one array
+
+
 class Odd(Exception):
     pass
 
