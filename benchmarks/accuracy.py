@@ -59,8 +59,8 @@ device in software, and `XLA` is irax's module compiled by XLA for the CPU. JAX'
 compiled.
 `python -m benchmarks.accuracy --jax PYTHON` measures and writes this page.
 
-- No error is counted below 4096 times the smallest normal number: compiled programs take subnormal
-  numbers as 0.
+- No error is counted below 4096 times the smallest normal number, below that number itself for
+  float16: compiled programs take subnormal numbers as 0.
 - `wrong` stands for infinities and nans where there is a number, and errors above 10,000 units.
 - A cell is empty where a library has no such function, or Vulkan does not run it (`sinc`).
 - JAX has no numbers for `expi` and `exp1`: 0.10.2 did not come to an end at places of this table.

@@ -30,6 +30,7 @@ def test_errors_are_in_units_in_the_last_place():
     exact = [mpmath.mpf(1), mpmath.mpf(3)]
     assert accuracy.errors_of([1 + 2.0**-23, 3], exact, "float32") == (1, 0.5)
     assert accuracy.errors_of([np.nan, 3], exact, "float32")[0] == np.inf
+    assert accuracy.errors_of([0.125 + 2.0**-12], [mpmath.mpf(0.125)], "float16")[0] == 2
 
 
 def test_functions_that_a_library_lacks_are_left_out(capsys):
@@ -87,3 +88,19 @@ def test_the_page_has_all_functions():
     for heading in (*accuracy.DTYPES, *of_derivatives):
         part = text.partition(f"\n## {heading}\n")[2].partition("\n## ")[0]
         assert [s.name for s in SUBJECTS if f"| `{s.name}` |" not in part] == []
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_tails_are_within_units(dtype):
+    """Roundings of exponents were 20 to 470 units, where exp(-x**2) and its kin are small."""
+    x = -np.linspace(2, 9 if dtype == "float32" else 19, 60).astype(dtype)
+    by_name = {s.name: s for s in SUBJECTS}
+    for name, order in (("gelu", 0), ("gelu", 1), ("erf", 1), ("erfc", 1)):
+        function = by_name[name].function
+        exact = accuracy.exact_at(by_name[name], x.tolist(), dtype)[order]
+        with irax.enable_x64():
+            if order:
+                function = irax.grad(lambda x, f=function: f(x).sum())
+            for run in (function, irax.jit(function)):
+                found = np.asarray(run(jnp.asarray(x))).tolist()
+                assert accuracy.errors_of(found, exact, dtype)[0] < (8 if name == "gelu" else 4)

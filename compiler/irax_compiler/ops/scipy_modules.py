@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import cache
 from typing import Any
+
+import numpy as np
 
 from irax_compiler.importing import import_module
 
@@ -23,3 +26,12 @@ def needed(name: str, what: str) -> Any:
     if module is None:
         raise ImportError(f"{what} needs SciPy: pip install scipy", name="scipy")
     return module
+
+
+def scipy_function(name: str) -> Callable[..., Any]:
+    """Return a function of scipy.special, which is looked up when called."""
+
+    def evaluate(*operands: np.ndarray) -> Any:
+        return getattr(scipy_module("special"), name)(*operands).astype(operands[0].dtype)
+
+    return evaluate

@@ -13,7 +13,8 @@ from irax.lax.arguments import canonical_axis
 from irax.nn.operands import inexact
 from irax.numpy.tables import elementwise
 from irax.typing import ArrayLike
-from irax_compiler.ops.special import normal
+from irax_compiler.ops.special.gelu import GeluShare
+from irax_compiler.ops.special.normal import Ndtr
 
 
 @elementwise
@@ -216,16 +217,19 @@ def gelu(x: ArrayLike, approximate: bool = True) -> Array:
     Array([-0.159,  1.955], dtype=float32)
     """
     array = inexact("gelu", x).with_weak_type(False)
-    if approximate:
-        # From 22 on the share is 0 or 1, and a third power need not overflow.
-        near = array if jnp.iscomplexobj(array) else jnp.clip(array, -22, 22)
-        # (1 + tanh(y)) / 2, which loses digits below 0, is sigmoid(2 y).
-        scale = math.sqrt(8 / math.pi)
-        slope = jnp.add(jnp.multiply(0.044715 * scale, jnp.square(near)), scale)
-        return jnp.multiply(array, sigmoid(jnp.multiply(near, slope)))
     if jnp.iscomplexobj(array):
+        return _complex_gelu(array, approximate)
+    share = GeluShare() if approximate else Ndtr()
+    return jnp.multiply(array, apply(share, array, what="gelu"))
+
+
+def _complex_gelu(array: Array, approximate: bool) -> Array:
+    if not approximate:
         lax.erfc(array)  # which says that it takes real numbers
-    return jnp.multiply(array, apply(normal.Ndtr(), array, what="gelu"))
+    # (1 + tanh(y)) / 2, which loses digits where it is small, is sigmoid(2 y).
+    scale = math.sqrt(8 / math.pi)
+    slope = jnp.add(jnp.multiply(0.044715 * scale, jnp.square(array)), scale)
+    return jnp.multiply(array, sigmoid(jnp.multiply(array, slope)))
 
 
 def glu(x: ArrayLike, axis: int = -1) -> Array:

@@ -5,7 +5,7 @@ import numpy as np
 import scipy.special
 from tests.differential.harness import Case, f64, fixed, of
 
-from irax_compiler.ops.special import hypergeometric, integrals, normal
+from irax_compiler.ops.special import bells, gelu, hypergeometric, integrals, normal
 from irax_compiler.ops.special.series import ByFormula
 
 INF, NAN = np.inf, np.nan
@@ -32,7 +32,15 @@ def smooth(
 
 CASES = [
     *smooth("erfcx", normal.Erfcx(), SIGNED[2:], [0, INF, NAN]),
-    *smooth("bell", normal.Bell(), SIGNED[:8], [0, 9.5, INF, NAN], lambda x: np.exp(-x * x / 2)),
+    *smooth("bell", bells.Bell(), SIGNED[:8], [0, 9.5, INF, NAN], lambda x: np.exp(-x * x / 2)),
+    *smooth("gaussian", bells.Gaussian(), SIGNED[:8], [0, 5.5, INF, NAN], lambda x: np.exp(-x * x)),
+    *smooth(
+        "gelu_share",
+        gelu.GeluShare(),
+        SIGNED,
+        [0, -9.5, 30, INF, NAN],
+        lambda x: scipy.special.expit(np.sqrt(8 / np.pi) * (x + 0.044715 * x**3)),
+    ),
     *smooth("ndtr", normal.Ndtr(), SIGNED[:8], [0, -0.5, INF, -INF, NAN]),
     *smooth("dawsn", normal.Dawsn(), SIGNED, [0, INF, -INF, NAN]),
     *smooth("log_ndtr", normal.LogNdtr(), SIGNED[:8], [0, INF, -INF, NAN]),

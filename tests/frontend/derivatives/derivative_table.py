@@ -25,7 +25,9 @@ condition; of a value, `LIMIT_OF_VALUES`.
 """
 LIMIT_OF_VALUES = 4.0
 UNDERFLOW = 4096.0
-"""Errors up to this number times the smallest normal one are those of underflow."""
+"""Errors up to this number times the smallest normal one are those of underflow; of float16, whose
+smallest normal number is 6e-5, up to that number itself.
+"""
 
 HEAD = """# How accurate functions and their derivatives are
 
@@ -148,7 +150,7 @@ def error(found: float, exact: Any, condition: Any, info: Any) -> float:
     if not math.isfinite(found):
         return math.inf
     difference = abs(found - exact)
-    if difference < UNDERFLOW * tiny:
+    if difference < tiny * (UNDERFLOW if tiny < 2.0**-100 else 1.0):
         return 0.0
     unit = mp.ldexp(1, mp.frexp(exact)[1] - 1) if exact else mp.mpf(tiny)
     return float(difference / (float(info.eps) * max(unit, tiny)) / max(1, condition))

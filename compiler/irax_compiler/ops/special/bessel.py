@@ -14,8 +14,8 @@ from irax_compiler.ops.composite import register_composed
 from irax_compiler.ops.core import full_like, working_dtype
 from irax_compiler.ops.elementwise import abs, add, divide, multiply, sign, subtract
 from irax_compiler.ops.formula import Number
-from irax_compiler.ops.scipy_modules import scipy_module
-from irax_compiler.ops.special.chlo_functions import chlo_function, chlo_unary, scipy_function
+from irax_compiler.ops.scipy_modules import scipy_function, scipy_module
+from irax_compiler.ops.special.chlo_functions import chlo_function, chlo_unary
 from irax_compiler.ops.special.series import Smooth, is_single
 from irax_compiler.ops.transformation import Evaluation
 

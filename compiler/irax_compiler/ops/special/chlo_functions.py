@@ -29,8 +29,8 @@ from irax_compiler.ops.elementwise import (
 )
 from irax_compiler.ops.meanings import of_complex64
 from irax_compiler.ops.registry import register
-from irax_compiler.ops.scipy_modules import scipy_module
-from irax_compiler.ops.special.bells import numpy_bell
+from irax_compiler.ops.scipy_modules import scipy_function, scipy_module
+from irax_compiler.ops.special.bells import Gaussian, numpy_bell
 from irax_compiler.ops.special.trigamma import trigamma
 
 if TYPE_CHECKING:
@@ -39,15 +39,6 @@ if TYPE_CHECKING:
 chlo_unary = partial(unary, dialect="chlo", transcendental=True)
 _short = partial(unary, dialect="chlo")
 chlo_binary = partial(binary, dialect="chlo", transcendental=True)
-
-
-def scipy_function(name: str) -> Callable[..., Any]:
-    """A function of scipy.special, which is looked up when called."""
-
-    def evaluate(*operands: np.ndarray) -> Any:
-        return getattr(scipy_module("special"), name)(*operands).astype(operands[0].dtype)
-
-    return evaluate
 
 
 def chlo_function(chlo: str, scipy: str) -> Callable[..., Any]:
@@ -150,15 +141,11 @@ square = _short("square", np.square, lambda x, y: _times(2, x))
 # ---- the error function --------------------------------------------------------------------------
 
 
-def _bell(x: Value) -> Value:
-    """exp(-x**2), the derivative of erf but for a factor."""
-    return exponential(negate(_squared(x)))
-
-
+_gaussian = Gaussian()
 _erf_inv = chlo_function("erf_inv", "erfinv")
 
 erf = chlo_unary(
-    "erf", chlo_function("erf", "erf"), lambda x, y: _times(2 / math.sqrt(math.pi), _bell(x))
+    "erf", chlo_function("erf", "erf"), lambda x, y: _times(2 / math.sqrt(math.pi), _gaussian(x))
 )
 _erfc_of_scipy = chlo_function("erfc", "erfc")
 
@@ -175,7 +162,7 @@ def _erfc(x: np.ndarray) -> np.ndarray:
     return np.where(large, numpy_bell(inner) * special.erfcx(inner), special.erfc(x))
 
 
-erfc = chlo_unary("erfc", _erfc, lambda x, y: _times(-2 / math.sqrt(math.pi), _bell(x)))
+erfc = chlo_unary("erfc", _erfc, lambda x, y: _times(-2 / math.sqrt(math.pi), _gaussian(x)))
 erf_inv = chlo_unary(
     "erf_inv",
     lambda x: np.where(x == 0, x, _erf_inv(x)),  # SciPy has 0.0 at -0.0

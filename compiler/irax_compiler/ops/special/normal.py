@@ -17,7 +17,7 @@ from irax_compiler.ops import elementwise
 from irax_compiler.ops.composite import register_composed
 from irax_compiler.ops.formula import Number, function, polynomial, where
 from irax_compiler.ops.special import chlo_functions
-from irax_compiler.ops.special.bells import bell, growth
+from irax_compiler.ops.special.bells import Bell, bell, bounded, growth
 from irax_compiler.ops.special.chebyshev import DAWSN, DAWSN_SINGLE, ERFCX, chebyshev, derivative
 from irax_compiler.ops.special.series import Smooth, State, is_single, repeat
 
@@ -188,19 +188,9 @@ class Dawsn(Smooth):
         return [where(near, small, where(far, large, between))]
 
 
-_VANISHED = 60.0
-"""From here on, bells are 0 in float64."""
-
-
-def _bounded(x: Number) -> Number:
-    """The size of a number, as far as bells are not 0."""
-    size = abs(x)
-    return where(size < _VANISHED, size, _VANISHED)
-
-
 def erfc(x: Number) -> Number:
     """The complementary error function, by exp(-x**2) with the error of the square, and erfcx."""
-    inner = _bounded(x)
+    inner = bounded(x)
     tail = bell(inner) * _above(inner)
     return where(x.equals(x), where(x < 0, 2.0 - tail, tail), x)
 
@@ -209,23 +199,9 @@ def erfc(x: Number) -> Number:
 
 
 def _normal(x: Number) -> Number:
-    inner = _bounded(x)
+    inner = bounded(x)
     tail = bell(inner, 0.5) * _above(inner * (1 / _ROOT_2)) * 0.5
     return where(x.equals(x), where(x > 0, 1.0 - tail, tail), x)
-
-
-@register_composed
-class Bell(Smooth):
-    """exp(-x**2 / 2), with the rounding error of the square."""
-
-    name = "irax.bell"
-
-    def formula(self, x: Number) -> Number:
-        found = bell(_bounded(x), 0.5)
-        return where(x.equals(x), found, x)
-
-    def slopes(self, y: Number, x: Number) -> list[Number | None]:
-        return [-(x * y)]
 
 
 @register_composed

@@ -14,8 +14,7 @@ from irax_compiler.ops.control_flow.building import while_loop
 from irax_compiler.ops.core import Axis, Tangent, full, working_dtype
 from irax_compiler.ops.formula import Number, where
 from irax_compiler.ops.reductions import reduce
-from irax_compiler.ops.scipy_modules import scipy_module
-from irax_compiler.ops.special.chlo_functions import scipy_function
+from irax_compiler.ops.scipy_modules import scipy_function, scipy_module
 from irax_compiler.ops.structured import evaluate_definition
 from irax_compiler.ops.transformation import Batching, Differentiation, Evaluation
 
