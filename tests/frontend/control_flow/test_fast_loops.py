@@ -250,6 +250,21 @@ def test_small_matrices_in_a_loop_are_part_of_its_kernel():
     np.testing.assert_allclose(irax.jit(kalman)(0.9, xs), expected, atol=1e-5)
 
 
+def test_many_rows_at_known_places_are_picked_in_a_kernel():
+    orders = RNG.integers(-12, 12, (12, 10))
+
+    def gather(x):
+        return lax.fori_loop(0, 2, lambda _, x: sum(x[order] for order in orders) / 12, x)
+
+    x = RNG.standard_normal((10, 10)).astype(np.float32)
+    expected = x
+    for _ in range(2):
+        inside = np.where(orders < 0, orders + 10, orders).clip(0, 9)
+        expected = expected[inside].sum(0) / 12
+    assert is_kernel(gather, x)
+    np.testing.assert_allclose(irax.jit(gather)(x), expected, atol=1e-5)
+
+
 def mixed(x, y):
     """Moves, reductions, products, branches and loops of arrays in memory."""
 

@@ -15,6 +15,7 @@ from irax_compiler.ops.indexing.dynamic_slices import DynamicSlice, DynamicUpdat
 from irax_compiler.ops.indexing.gather_scatter import Gather, Scatter
 from irax_compiler.ops.reductions.window_shapes import WindowDims
 from irax_compiler.ops.registers import Registers, emit
+from irax_compiler.ops.registry import traits_of
 from irax_compiler.passes.kernels.code.shuffles import joined, picked
 from irax_compiler.passes.kernels.views import contiguous
 from irax_compiler.passes.rewriting import read_as
@@ -38,6 +39,8 @@ def is_known(operation: Operation) -> bool:
 
 def work(operation: Operation) -> int:
     """The number of elements that an operation on registers deals with."""
+    if _fixed(operation) is not None:
+        return prod(shape_of(operation.results[0]))
     if operation.name == Scatter.name:
         x, _, updates = operation.operands
         return prod(shape_of(x)) * prod(shape_of(updates))
@@ -50,6 +53,9 @@ def gathered(operation: Operation, operands: Registers) -> Value:
     op = read_as(Gather, operation)
     assert op is not None
     x, indices = operation.operands
+    fixed = _fixed(operation)
+    if fixed is not None:
+        return picked(operands[0], np.asarray(op.evaluate(no_calls, _numbered(shape_of(x)), fixed)))
     result = shape_of(operation.results[0])
     limits = np.subtract(shape_of(x), op.slice_sizes)
     nowhere = np.zeros(shape_of(indices), np.int32)
@@ -61,6 +67,14 @@ def gathered(operation: Operation, operands: Registers) -> Value:
         place = _clamped(chosen, dtype_of(indices), limits[d])
         at = emit("arith.addi", at, _times(place, prod(shape_of(x)[d + 1 :])))
     return _elements(operands[0], at)
+
+
+def _fixed(operation: Operation) -> np.ndarray | None:
+    """Return the indices of a gather at known places."""
+    source = mlir.definition(operation.operands[1]) if operation.name == Gather.name else None
+    if source is None or not traits_of(source).is_constant:
+        return None
+    return mlir.dense_to_numpy(source)
 
 
 def scattered(operation: Operation, operands: Registers, combine: Combine) -> Value:
