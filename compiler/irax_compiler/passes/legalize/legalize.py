@@ -11,8 +11,10 @@ from irax_compiler.ops.indexing.dynamic_slices import JOINTS
 from irax_compiler.ops.indexing.gather_scatter import Gather
 from irax_compiler.ops.registry import traits_of
 from irax_compiler.passes.core import Pass, PassError, enclosing, register_pass
+from irax_compiler.passes.kernels.loops import triangles
 from irax_compiler.passes.legalize import sets
 from irax_compiler.passes.legalize import target as targets
+from irax_compiler.passes.legalize.iree import small_matrices
 from irax_compiler.passes.rewriting import rewrite_in_order
 from irax_compiler.passes.sizes.dynamic_shapes import is_lowered_here
 
@@ -21,10 +23,11 @@ from irax_compiler.passes.sizes.dynamic_shapes import is_lowered_here
 @dataclass
 class Legalize(Pass):
     """Leaves a module that `target` compiles, with StableHLO's meaning, as far as the target's
-    defects are known. Types of functions do not change. With `loops` "later", loops, branches in
-    them and operations that move elements stay as they are, and those everywhere that put arrays
-    together; with "now", these alone are legalized. Passes that make kernels of them run between
-    the two. With `sizes` "open", operations that dynamic-shapes replaces stay as they are.
+    defects are known. Types of functions do not change. With `loops` "later", loops stay as they
+    are, branches in them, operations that move elements, small factorizations and solves, and what
+    puts arrays together anywhere; with "now", these alone are legalized. Passes that make kernels
+    of them run between the two. With `sizes` "open", operations that dynamic-shapes replaces stay
+    as they are.
     """
 
     name: ClassVar[str] = "legalize"
@@ -52,14 +55,20 @@ def _of_known_sizes(operation: Operation) -> bool:
 
 
 def _of_loop(operation: Operation) -> bool:
-    """True for a loop, for a branch in one or an operation that moves elements, and for one that
-    puts arrays together.
+    """True for a loop, for a branch in one, an operation that moves elements, or a small
+    factorization or solve, and for what puts arrays together.
     """
     traits = traits_of(operation)
     if _is_loop(operation) or operation.name in JOINTS:
         return True
     is_move = traits.moves or traits.updates or traits.memory is Memory.PART
-    return (is_move or traits.captures) and any(map(_is_loop, enclosing(operation)))
+    is_one = is_move or traits.captures or _is_left(operation)
+    return is_one and any(map(_is_loop, enclosing(operation)))
+
+
+def _is_left(operation: Operation) -> bool:
+    """True for a factorization or a solve that is part of a loop's kernel as it is."""
+    return triangles.is_known(operation) and not small_matrices.is_small(operation.operands[0])
 
 
 def _is_loop(operation: Operation) -> bool:

@@ -40,6 +40,7 @@ from irax_compiler.passes.kernels.loops import (
     running,
     sorting,
     stored,
+    triangles,
     uniform,
     vectors,
     windows,
@@ -53,12 +54,12 @@ from irax_compiler.passes.rewriting import read_as
 
 def is_indexed(operation: Operation) -> bool:
     """True for an operation that reads or writes elements at computed places."""
-    return indexing.is_known(operation) or _is_in_memory(operation)
+    return indexing.is_known(operation) or is_in_memory(operation)
 
 
-def _is_in_memory(operation: Operation) -> bool:
+def is_in_memory(operation: Operation) -> bool:
     """True for an operation that deals with memory, even if it is on few elements."""
-    return sorting.is_known(operation) or running.is_known(operation)
+    return any(each.is_known(operation) for each in (sorting, running, triangles))
 
 
 def is_known(operation: Operation) -> bool:
@@ -121,7 +122,7 @@ def _is_of_arrays(operation: Operation, scope: Scope) -> bool:
     values = [*operation.operands, *operation.results]
     if scope.lanes is not None:
         return False
-    if _is_in_memory(operation):
+    if is_in_memory(operation):
         return True
     if not any(map(scope.is_array, values)):
         return False
@@ -258,6 +259,9 @@ def _translate_arrays(operation: Operation, scope: Scope) -> None:
         _keep(result, stored.copied(part, scope.new) if is_volatile else part, scope)
     elif sorting.is_known(operation):
         _sort(operation, scope)
+    elif triangles.is_known(operation):
+        found = triangles.built(operation, [scope.array(x) for x in operands], scope.new)
+        _keep(operation.results[0], found, scope)
     elif running.is_known(operation):
         x, start = operands
         combine = _combine(operation, scope)

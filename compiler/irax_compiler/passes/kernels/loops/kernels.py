@@ -30,8 +30,7 @@ from irax_compiler.passes.kernels.loops import (
     interrupt_checks,
     launch,
     products,
-    running,
-    sorting,
+    triangles,
     vectors,
 )
 from irax_compiler.passes.kernels.loops.arrays import Array, Numbers
@@ -91,7 +90,7 @@ def is_of_registers(loop: Operation) -> bool:
     if parts is None or parts.tables or parts.sharing.memories:
         return False
     operations = [loop, *nested(loop)]
-    if any(sorting.is_known(o) or running.is_known(o) for o in operations):
+    if any(blocks.is_in_memory(o) for o in operations):
         return False
     return not any(is_large(x) for o in operations for x in (*o.operands, *o.results))
 
@@ -169,9 +168,10 @@ def _factors(operations: Sequence[Operation], outside: set[Value]) -> dict[Opera
 
 
 def _products(operations: Iterable[Operation]) -> int:
-    """Return the work of products, beside that for their results."""
+    """Return the work of products and of solves, beside that for their results."""
     products = [o for o in operations if o.name == DotGeneral.name]
-    return sum(max(vectors.work(o) // MULTIPLICATIONS, _far(o)) for o in products)
+    work = sum(max(vectors.work(o) // MULTIPLICATIONS, _far(o)) for o in products)
+    return work + sum(triangles.work(o) // MULTIPLICATIONS for o in operations)
 
 
 def _far(product: Operation) -> int:

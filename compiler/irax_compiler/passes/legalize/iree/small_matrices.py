@@ -21,7 +21,8 @@ from irax_compiler.passes.rewriting import read_as
 MOST_ROWS = 4
 
 
-def _is_small(a: Value) -> bool:
+def is_small(a: Value) -> bool:
+    """True for matrices of few rows."""
     return 0 < shape_of(a)[-1] <= MOST_ROWS and 0 not in shape_of(a)
 
 
@@ -30,7 +31,7 @@ def small_triangular_solve(operation: Operation) -> Sequence[Value] | None:
     """Unroll the substitution of a triangular solve, which IREE refuses."""
     op = read_as(triangular.TriangularSolve, operation)
     a, b = operation.operands
-    if op is None or not _is_small(a) or 0 in shape_of(b):
+    if op is None or not is_small(a) or 0 in shape_of(b):
         return None
     matrix, right = one_batch(a), one_batch(b)
     if op.transpose_a == "ADJOINT" and dtype_of(a).kind == "c":
@@ -59,7 +60,7 @@ def small_cholesky(operation: Operation) -> Sequence[Value] | None:
     """Unroll a Cholesky factorization, which IREE refuses."""
     op = read_as(triangular.Cholesky, operation)
     (x,) = operation.operands
-    if op is None or not _is_small(x):
+    if op is None or not is_small(x):
         return None
     matrix = one_batch(x)
     factor = nan_if_any(_factor(matrix if op.lower else adjoint(matrix)))
