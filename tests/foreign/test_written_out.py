@@ -1,6 +1,7 @@
 """Functions that modules write out, read as such: values and derivatives against formulas."""
 
 import numpy as np
+import scipy.special
 
 import irax
 from irax_compiler.forms.reading import read_module
@@ -253,3 +254,29 @@ def test_rectifiers_of_jax():
     for i, slope in enumerate(slopes):
         found = irax.grad(lambda x, i=i: run(x)[i][:4].sum())(x)
         np.testing.assert_array_equal(found[:4], slope)
+
+
+def test_log_gamma_of_jax():
+    """JAX's calls another function, `_lgamma_...`; a user's function of the name does not."""
+    text = """
+    func.func @main(%x: tensor<3xf64>) -> tensor<3xf64> {
+      %0 = call @lgamma_impl_2(%x) : (tensor<3xf64>) -> tensor<3xf64>
+      return %0 : tensor<3xf64>
+    }
+    func.func private @lgamma_impl_2(%x: tensor<3xf64>) -> tensor<3xf64> {
+      %0 = call @_lgamma_pos_small(%x) : (tensor<3xf64>) -> tensor<3xf64>
+      return %0 : tensor<3xf64>
+    }
+    func.func private @_lgamma_pos_small(%x: tensor<3xf64>) -> tensor<3xf64> {
+      %0 = stablehlo.bitcast_convert %x : (tensor<3xf64>) -> tensor<3xi64>
+      %1 = stablehlo.bitcast_convert %0 : (tensor<3xi64>) -> tensor<3xf64>
+      return %1 : tensor<3xf64>
+    }"""
+    run = irax.ir.load(text, device="reference")
+    x = np.array([0.25, 1.5, 30.0])
+    with irax.enable_x64(True):
+        value, slopes = run(x), irax.grad(lambda x: run(x).sum())(x)
+    np.testing.assert_allclose(value, scipy.special.gammaln(x), rtol=1e-14)
+    np.testing.assert_allclose(slopes, scipy.special.digamma(x), rtol=1e-13)
+    users = irax.ir.load(text.replace("_lgamma_pos", "pos"), device="reference")
+    np.testing.assert_array_equal(users(x), x)

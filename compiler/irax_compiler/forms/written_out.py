@@ -11,6 +11,8 @@ What they write has other derivatives at some points:
 - log(1 + exp(-|x|)), by all of them, as in softplus and logaddexp: at 0, max(x, 0) has the mean of
   its two slopes, and |x| that of positive numbers, which do not belong together.
 - relu and relu6, by JAX, as functions of these names: at 0 and 6, their slope is 0.
+- The logarithm of the gamma function, by JAX since 0.12, as a function of its own: it goes through
+  the bits of its argument, which have no derivative.
 """
 
 from __future__ import annotations
@@ -26,10 +28,14 @@ from irax_compiler.mlir import InsertionPoint, Module, Operation, Value
 from irax_compiler.ops import comparison, elementwise
 from irax_compiler.ops.core import no_calls, zeros_like
 from irax_compiler.ops.registry import read, traits_named
+from irax_compiler.ops.special import chlo_functions
 
-WORDS = ("imag", "log_plus_one", "sqrt", "sign", "relu")
+WORDS = ("imag", "log_plus_one", "sqrt", "sign", "relu", "lgamma_impl")
 _RECTIFIER = re.compile(r"relu6?(_\d+)?")
+_LOG_GAMMA = re.compile(r"lgamma_impl(_\d+)?")
 """The names that JAX gives such functions."""
+_PART_OF_LOG_GAMMA = "_lgamma_"
+"""The beginning of the names of functions that JAX's log_gamma calls."""
 _MOST = 500
 """The most operations of an odd function."""
 
@@ -81,7 +87,7 @@ def _without_abs(x: Value) -> Value | None:
     return None if found is None else elementwise.multiply(scale, found)
 
 
-# ---- rectifiers ----------------------------------------------------------------------------------
+# ---- functions of JAX's names --------------------------------------------------------------------
 
 
 def _rectified(operation: Operation) -> Value | None:
@@ -99,6 +105,18 @@ def _rectified(operation: Operation) -> Value | None:
             reaches = comparison.less_equal if is_lower else comparison.greater_equal
             return comparison.select(reaches(x, bound), bound, x)
     return None
+
+
+def _log_gamma(operation: Operation) -> Value | None:
+    """Return the lgamma that a call of JAX's function of it is."""
+    name = mlir.callee(operation)
+    types = [x.type for x in (*operation.operands, *operation.results)]
+    if not _LOG_GAMMA.fullmatch(name) or len(types) != 2 or types[0] != types[1]:
+        return None
+    (x,) = operation.operands
+    called = mlir.calls(mlir.function_beside(operation, name))
+    is_of_jax = any(mlir.callee(call).startswith(_PART_OF_LOG_GAMMA) for call in called)
+    return chlo_functions.lgamma(x) if is_of_jax and mlir.dtype_of(x).kind == "f" else None
 
 
 def _converted_number(x: Value) -> float | None:
@@ -286,6 +304,7 @@ def _number(x: Value) -> float | None:
 
 
 _FORMS: dict[str, Callable[[Operation], Value | None]] = {
+    "func.call": _log_gamma,
     "stablehlo.log_plus_one": _log_of_sum,
     "stablehlo.maximum": _rectified,
     "stablehlo.minimum": _rectified,
