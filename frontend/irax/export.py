@@ -16,6 +16,7 @@ import sys
 import zipfile
 from collections.abc import Callable, Sequence
 from contextlib import nullcontext
+from types import FunctionType as _FunctionType
 from typing import IO, Any
 
 import numpy as np
@@ -59,6 +60,9 @@ from irax_runtime import archives, files, trees
 from irax_runtime import exported as format_
 from irax_runtime.archives import WEIGHTS, Bytes
 
+_OWN = ("irax", "jax")
+"""The packages that irax's own functions say that they are of."""
+
 
 def default_export_platform() -> str:
     """Return the platform that functions are exported for by default.
@@ -79,7 +83,7 @@ def export(
     """Makes a jitted function an `Exported`, for arguments of certain shapes and dtypes.
 
     Args:
-        fun_jit: what `jit` returned.
+        fun_jit: what `jit` returned, or a function of irax's own, such as `irax.numpy.sin`.
         platforms: where it is to run: "cpu", "vulkan", "cuda", "hip" ("rocm"), "metal", "tpu" or
             "pjrt", each with a chip after a colon if need be ("cuda:sm_89"). "cpu" is a processor
             like this one, "cpu:generic" any of its kind. The default is the platform here.
@@ -98,6 +102,8 @@ def export(
     >>> export(jit(jnp.sin))(irax.ShapeDtypeStruct((4,), "float32")).out_avals
     (float32[4],)
     """
+    if isinstance(fun_jit, _FunctionType) and fun_jit.__module__.split(".")[0] in _OWN:
+        fun_jit = jit(fun_jit)
     if not isinstance(fun_jit, PjitFunction):
         raise ValueError(f"export: expected a jitted function, got {fun_jit!r}: export(jit(f))")
     names = (default_export_platform(),) if platforms is None else tuple(platforms)

@@ -35,6 +35,7 @@ from irax.core.wrapping import wraps
 from irax.execution.shardings.jit_shardings import check_constrained, on_devices
 from irax_compiler.ops.control_flow.shard_map import ShardMap, Spec, axes_of
 from irax_compiler.ops.sums import WHOLE
+from irax_compiler.sizes import is_symbolic
 
 
 @api_boundary
@@ -71,6 +72,7 @@ def shard_map(
             from how arguments are divided along `Explicit` axes, or a result differs between
             devices along an axis that its spec lacks, or the mesh is not that of the context, which
             has one.
+        NotImplementedError: on a call, an argument has symbolic sizes.
 
     >>> mesh = irax.make_mesh((1,), ("i",), axis_types=(irax.sharding.AxisType.Auto,))
     >>> total = irax.shard_map(
@@ -395,6 +397,11 @@ def _check_argument(setting: Setting, name: str, aval: ShapedArray, spec: Partit
         raise ValueError(
             f"shard_map: in_specs has {spec} for {name} of type {aval}: expected no more entries "
             "than it has dimensions"
+        )
+    if any(map(is_symbolic, aval.shape)):
+        raise NotImplementedError(
+            f"shard_map: {name} of type {aval} has symbolic sizes, and shards have none: export the "
+            "function for sizes that are known"
         )
     for dimension, axes in enumerate(axes_by_dimension(spec, aval.ndim)):
         parts = setting.shards(axes)

@@ -134,6 +134,9 @@ def test_platforms(tmp_path):
         exported(platforms=["cuda:sm_1"])
     with pytest.raises(ValueError, match=r"expected a jitted function, .*: export\(jit\(f\)\)"):
         export.export(f)
+    with pytest.raises(ValueError, match="expected a jitted function, got 3"):
+        export.export(3)
+    assert export.export(jnp.sin)(1.0).call(2.0) == jnp.sin(2.0)
     made = exported(platforms=["cpu:generic", "tpu"])
     made.save(tmp_path / "f.irax")
     again = export.load(tmp_path / "f.irax")

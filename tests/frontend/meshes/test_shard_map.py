@@ -457,3 +457,11 @@ def test_shards_stay_divided_along_axes_that_are_not_mapped(name: str, spmd: str
             grads = irax.jit(irax.grad(loss(mapped)))(divided)
             whole = irax.grad(loss(mapped))(x)
             np.testing.assert_allclose(grads, whole, rtol=2e-5, atol=1e-5)
+
+
+def test_symbolic_sizes_are_refused():
+    mesh = Mesh(irax.devices()[:1], ("i",))
+    f = irax.shard_map(jnp.sin, mesh=mesh, in_specs=P("i"), out_specs=P("i"))
+    struct = irax.ShapeDtypeStruct(irax.export.symbolic_shape("2*n, 3"), "float32")
+    with pytest.raises(NotImplementedError, match=r"shard_map: x of type .* has symbolic sizes"):
+        irax.export.export(irax.jit(f))(struct)
