@@ -124,6 +124,57 @@ def test_work_for_updates_grows_with_their_number() -> None:
     assert counts[2] < MOST * counts[1]
 
 
+def _results(n: int) -> Module:
+    """Return a module of IREE's dialect stream whose results are parts of one allocation."""
+    result, own = "!stream.resource<external>", "!stream.resource<transient>"
+    alloca, time = "stream.resource.alloca uninitialized", "!stream.timepoint"
+    numbers = range(n)
+    given = "".join(f", %y{i} as %b{i}: {result}{{%size}}" for i in numbers)
+    commands = [("%a[%c0 for %size]", result, "%size", "%c[%p#1 for %size]", own, "%p#0")]
+    commands += [
+        ("%c[%p#1 for %size]", own, "%p#0", f"%b{i}[%c0 for %size]", result, "%size")
+        for i in numbers
+    ]
+    lines = [
+        *(f"%o{i} = arith.constant {65536 * i} : index" for i in numbers),
+        f"%total = arith.constant {65536 * n} : index",
+        f"%all, %made = {alloca} : {result}{{%total}} => {time}",
+        *(
+            f"%y{i} = stream.resource.subview %all[%o{i}] : {result}{{%total}} -> {result}{{%size}}"
+            for i in numbers
+        ),
+        "%p:2 = stream.resource.pack slices({ [0, 1] = %size }) : index",
+        f"%own, %ready = {alloca} : {own}{{%p#0}} => {time}",
+        f"%begin = stream.timepoint.join max(%made, %ready) => {time}",
+        f"%end = stream.cmd.execute await(%begin) => with(%x as %a: {result}{{%size}}{given}, "
+        f"%own as %c: {own}{{%p#0}}) {{",
+        *(
+            f"stream.cmd.dispatch @k::@k {{ ro {x} : {kind}{{{size}}}, wo {y} : {other}{{{its}}} }}"
+            for x, kind, size, y, other, its in commands
+        ),
+        f"}} => {time}",
+        f"%done = stream.resource.dealloca await(%end) => %own : {own}{{%p#0}} => {time}",
+        f"return {', '.join(f'%y{i}' for i in numbers)} : {', '.join([result] * n)}",
+    ]
+    return mlir.parse_module(
+        "\n".join(
+            [
+                "stream.executable private @k { stream.executable.export public @k }",
+                f"func.func @main(%x: {result}) -> ({', '.join([result] * n)}) {{",
+                "%c0 = arith.constant 0 : index",
+                "%size = arith.constant 65536 : index",
+                *lines,
+                "}",
+            ]
+        )
+    )
+
+
+def test_work_for_plans_of_memory_grows_with_the_results() -> None:
+    counts = [calls(run_pipeline, _results(n), "plan-buffers") for n in (8, LEAST, 2 * LEAST)]
+    assert counts[2] < MOST * counts[1]
+
+
 def _barriers(n: int) -> Module:
     """Return a module of sums with numbers, each behind a fusion barrier."""
     lines = ["%c = stablehlo.constant dense<1.0> : tensor<4xf32>"]

@@ -4,7 +4,8 @@ dialect stream once it has scheduled allocations.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import functools
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -89,13 +90,21 @@ def part_of(pack: Operation) -> Part | None:
         return None
     home = arguments[captured.index(memory)]
     found = _accesses(execute)
-    slices = None if found is None else _slices(pack, [x for x in found if _memory(x) == home])
-    if found is None or slices is None:
+    if found is None:
         return None
+    of_memory: dict[Value, list[Access]] = {}
+    for access in found:
+        of_memory.setdefault(_memory(access), []).append(access)
+    slices = _slices(pack, of_memory.get(home, []))
+    if slices is None:
+        return None
+    sizes = list(execute.operands)[len(arguments) : 2 * len(arguments)]
+    only_divided = functools.cache(_is_only_divided)
     results = [
         result
-        for x, argument in zip(captured, arguments, strict=True)
-        if (result := _result(x, argument, execute, [y for y in found if _memory(y) == argument]))
+        for x, argument, size in zip(captured, arguments, sizes, strict=True)
+        if _is_result(x, execute, only_divided)
+        and (result := _result(argument, size, of_memory.get(argument, [])))
     ]
     return Part(pack, execute, slices, results)
 
@@ -184,26 +193,35 @@ def _offsets(offset: Value) -> Iterator[Value]:
             yield from _offsets(user.results[0])
 
 
-def _result(
-    x: Value, argument: Value, execute: Operation, accesses: Sequence[Access]
-) -> Result | None:
-    """Return a result whose memory a part is the first to use; None if `x` is not one."""
+def _is_result(x: Value, execute: Operation, only_divided: Callable[[Operation], bool]) -> bool:
+    """Return True for memory of a result that a part is the first to use. Many results may be parts
+    of one allocation, so who calls asks once if that is `only_divided`.
+    """
     view = mlir.definition(x)
     made = view
     if view is not None and view.name == _SUBVIEW:
         made = mlir.definition(view.operands[0])
     if made is None or made.name != _ALLOCA or str(x.type) != _EXTERNAL:
-        return None
+        return False
     if made.block != execute.block:  # in a loop, it might have been used before
+        return False
+    if made != view and not only_divided(made):
+        return False
+    return all(user == execute or _is_after(user, execute) for user in mlir.users(x))
+
+
+def _is_only_divided(made: Operation) -> bool:
+    """Return True if nothing but parts of an allocation are used."""
+    return all(user.name == _SUBVIEW for user in mlir.users(made.results[0]))
+
+
+def _result(argument: Value, size: Value, accesses: Sequence[Access]) -> Result | None:
+    """Return a result with the accesses of it; None if its size is not known."""
+    bytes_ = mlir.integer_of(size)
+    if bytes_ is None:
         return None
-    if made != view and any(user.name != _SUBVIEW for user in mlir.users(made.results[0])):
-        return None
-    is_first = all(user == execute or _is_after(user, execute) for user in mlir.users(x))
-    size = mlir.integer_of(_size_of(execute, argument))
-    if not is_first or size is None:
-        return None
-    ranges = [(y.command, *_range(y, size)) for y in accesses]
-    return Result(argument, _size_of(execute, argument), size, ranges)
+    ranges = [(x.command, *_range(x, bytes_)) for x in accesses]
+    return Result(argument, size, bytes_, ranges)
 
 
 def _range(access: Access, size: int) -> tuple[int, int]:
@@ -211,11 +229,6 @@ def _range(access: Access, size: int) -> tuple[int, int]:
     operands = access.command.operands
     offset, length = (mlir.integer_of(operands[i]) for i in (access.offset, access.length))
     return (0, size) if offset is None or length is None else (offset, length)
-
-
-def _size_of(execute: Operation, argument: Value) -> Value:
-    arguments = list(execute.regions[0].blocks[0].arguments)
-    return execute.operands[len(arguments) + arguments.index(argument)]
 
 
 def _is_after(operation: Operation, other: Operation) -> bool:
