@@ -36,3 +36,26 @@ def test_what_follows_a_cluster_stays_behind_it():
     first, second = (i for i, name in enumerate(names) if name == "flow.dispatch")
     assert names.index("stablehlo.exponential") < first
     assert first < names.index("stablehlo.cosine") < second < names.index("stablehlo.tanh")
+
+
+def test_many_products_of_few_elements_are_several_kernels():
+    """The code of a kernel has their multiplications one by one. LLVM takes four times as long for
+    twice as many.
+    """
+    type_, count = "tensor<8x8xf32>", 100
+    dims = "contracting_dims = [1] x [0]"
+    lines = [
+        line
+        for i in range(count)
+        for line in (
+            f"%y{i} = stablehlo.dot_general %x{i}, %w, {dims} : ({type_}, {type_}) -> {type_}",
+            f"%x{i + 1} = stablehlo.tanh %y{i} : {type_}",
+        )
+    ]
+    signature = f"func.func @main(%x0: {type_}, %w: {type_}) -> {type_} {{"
+    module = mlir.parse_module("\n".join([signature, *lines, f"return %x{count} : {type_}", "}"]))
+    run_pipeline(module, "loops")
+    (function,) = mlir.functions(module).values()
+    names = [view.operation.name for view in mlir.body(function).operations]
+    assert names.count("flow.dispatch") == 2
+    assert "stablehlo.dot_general" not in names

@@ -20,15 +20,18 @@ from irax_compiler.mlir import Block, InsertionPoint, Operation, Value, dtype_of
 from irax_compiler.ops import comparison, conversion, registers
 from irax_compiler.ops.barrier import barrier
 from irax_compiler.ops.core import Recomputation, zeros_like
+from irax_compiler.ops.dot import DotGeneral
 from irax_compiler.ops.formulas import is_formula
 from irax_compiler.ops.registry import traits_of
 from irax_compiler.passes.core import ancestor_in, inputs, nested, users_in, walk
-from irax_compiler.passes.kernels.loops import blocks, kernels
+from irax_compiler.passes.kernels.loops import blocks, kernels, vectors
 from irax_compiler.passes.kernels.loops.fusion import REGISTERS, WORTHWHILE, is_large
 from irax_compiler.passes.kernels.loops.memory import is_plain
 
 MOST = 1024
 """The most operations of a kernel."""
+MULTIPLICATIONS = 32
+"""The multiplications of a product that take as long to compile as another operation."""
 
 Kernel = Callable[[Sequence[Operation], Sequence[Value], Sequence[Value]], list[Value]]
 """Makes a kernel of operations, the values they take, and those of their results that others
@@ -148,9 +151,18 @@ def _parts(cluster: Sequence[Operation]) -> list[Sequence[Operation]]:
     """Divide a cluster into parts with a short compile time, which more than doubles with twice the
     operations.
     """
-    sizes = accumulate(1 + sum(1 for _ in nested(o)) for o in cluster)
+    sizes = accumulate(_size(o) + sum(map(_size, nested(o))) for o in cluster)
     numbered = groupby(zip(cluster, sizes, strict=True), lambda pair: pair[1] // MOST)
     return [[operation for operation, _ in part] for _, part in numbered]
+
+
+def _size(operation: Operation) -> int:
+    """Return how many operations one counts for: the code of a product has its multiplications one
+    by one, and what LLVM does for it more than doubles with twice as many.
+    """
+    if operation.name == DotGeneral.name:
+        return 1 + vectors.work(operation) // MULTIPLICATIONS
+    return 1
 
 
 def _is_worthwhile(cluster: Sequence[Operation]) -> bool:
