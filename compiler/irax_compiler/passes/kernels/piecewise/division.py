@@ -21,8 +21,8 @@ from irax_compiler.passes.kernels.piecewise.places import (
     Divided,
     Move,
     Places,
+    axes_of,
     is_joint,
-    is_whole,
     move_of,
     view,
 )
@@ -46,12 +46,34 @@ class TooLong(Exception):
     """A result has more pieces, or they more operations, than a kernel is written for."""
 
 
+class Known:
+    """Answers about values that do not change, which searches ask for many times."""
+
+    def __init__(self) -> None:
+        self.is_joint: Callable[[Value], bool] = cache(is_joint)
+        self.is_splat: Callable[[Value], bool] = cache(lambda x: mlir.splat(x) is not None)
+        self.shape: Callable[[Value], tuple[int, ...]] = cache(shape_of)
+        self.forget_operands()
+
+    def forget_operands(self) -> None:
+        """Begin anew with what depends on the operands of operations: some have others now."""
+        self.operands: Callable[[Value], tuple[Value, ...]] = cache(_operands)
+        self.move: Callable[[Value], Move | None] = cache(move_of)
+
+
+def _operands(x: Value) -> tuple[Value, ...]:
+    operation = mlir.definition(x)
+    return () if operation is None else tuple(operation.operands)
+
+
 @dataclass
 class Grown:
     """The values that a kernel may compute."""
 
     numbers: Mapping[Value, int]
     """The numbers of a block's operations in their order, by their results."""
+    about: Known = field(default_factory=Known)
+    """Answers about the block's values."""
     members: set[Value] = field(default_factory=set)
     """The results of elementwise operations."""
     inside: set[Value] = field(default_factory=set)
@@ -78,6 +100,8 @@ class _Expression:
     terms: list[Term] = field(default_factory=list)
     known: dict[Any, int] = field(default_factory=dict)
     """The numbers of terms."""
+    whole: dict[Places, bool] = field(default_factory=dict)
+    """If the box has other places for each of its elements."""
 
     def find(self, ends: Sequence[Source]) -> None:
         """Find the operands of all that is computed for some members, from the last one on: then
@@ -100,18 +124,20 @@ class _Expression:
         """Find operands, but for values that would be computed several times. They are listed: a
         search goes on without all of these, and grows otherwise in what they are computed from.
         """
+        members, numbers, about = self.grown.members, self.grown.numbers, self.grown.about
         needed: dict[Value, dict[Places, None]] = {}
         others: set[Value] = set()
         pending: list[tuple[int, Value]] = []
 
-        def need(x: Value, places: Places) -> None:
-            if x in self.grown.members:
-                if x not in needed:
-                    heappush(pending, (-self.grown.numbers[x], x))
-                needed.setdefault(x, {})[places] = None
+        def need(sources: Sequence[Source]) -> None:
+            for x, places in sources:
+                if x in needed:
+                    needed[x][places] = None
+                elif x in members:
+                    needed[x] = {places: None}
+                    heappush(pending, (-numbers[x], x))
 
-        for x, places in ends:
-            need(x, places)
+        need(ends)
         while pending:
             _, x = heappop(pending)
             if self._is_repeated(needed[x]):
@@ -119,23 +145,26 @@ class _Expression:
                     repeated.append(x)
                     others |= reached([x], self._operands_inside)
                 continue
-            operation = mlir.definition(x)
-            assert operation is not None
             for places in needed[x]:
-                found = [self.source(y, places if shape_of(y) else ()) for y in operation.operands]
+                found = [
+                    self.source(y, places if about.shape(y) else ()) for y in about.operands(x)
+                ]
                 self.operands[x, places] = found
-                for source in found:
-                    need(*source)
+                need(found)
 
     def _operands_inside(self, x: Value) -> list[Value]:
-        operation = mlir.definition(x)
-        assert operation is not None
-        return [y for y in operation.operands if y in self.grown.inside]
+        return [y for y in self.grown.about.operands(x) if y in self.grown.inside]
 
     def _is_repeated(self, needed: Mapping[Places, None]) -> bool:
         """True for an operation that would be computed too often, at the places that are needed."""
-        is_once = len(needed) == 1 and all(is_whole(places, self.box) for places in needed)
+        is_once = len(needed) == 1 and all(map(self._is_whole, needed))
         return not is_once and (not self.is_small or len(self.operands) > LONG)
+
+    def _is_whole(self, places: Places) -> bool:
+        """True if the box has other places for each of its elements."""
+        if places not in self.whole:
+            self.whole[places] = self.box.axes <= axes_of(places)
+        return self.whole[places]
 
     def source(self, x: Value, places: Places) -> Source:
         """Return what has the elements of a value at some places, before moves of elements."""
@@ -149,7 +178,7 @@ class _Expression:
     def term(self, source: Source) -> int:
         """Return the number of the term of what has some elements."""
         x, places = source
-        if mlir.splat(x) is not None:
+        if self.grown.about.is_splat(x):
             return self._number((x,), lambda: Constant(x))
         if x not in self.grown.members:
             seen = view(x, places, self.box)
@@ -195,9 +224,10 @@ class Pieces:
 
     def _move_of(self, x: Value) -> Move | None:
         """Return how the elements of a value are moved, if it is not computed or read."""
-        if x in self.grown.members or mlir.splat(x) is not None:
+        about = self.grown.about
+        if x in self.grown.members or about.is_splat(x):
             return None
-        return move_of(x) if x in self.grown.inside or not is_joint(x) else None
+        return about.move(x) if x in self.grown.inside or not about.is_joint(x) else None
 
     def bands(self) -> list[list[Piece]]:
         """Return the pieces in bands: those that are side by side in the same rows.

@@ -44,13 +44,13 @@ def _rewrite(block: Block, executables: Executables) -> None:
     found = [o.results[0] for o in operations if len(o.results) == 1]
     numbers: dict[Value, int] = {x: number for number, x in enumerate(found)}
     done: set[Value] = set()
-    facts = Facts(block)
+    facts = Facts(block, numbers)
     for x in reversed(found):
         root = mlir.definition(x)
         if root is None or x in done:
             continue
         cluster = cluster_of(root, numbers, done, facts)
         if cluster is not None:
-            facts = Facts(block)
             kernels.replace(cluster, executables)
+            facts.forget_operands()
     remove_dead_operations(block)

@@ -7,7 +7,7 @@ from bisect import bisect_right
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from math import prod
-from typing import Any
+from typing import NamedTuple
 
 from irax_compiler import mlir
 from irax_compiler.mlir import Operation, Value, shape_of
@@ -37,6 +37,11 @@ class Box:
     def size(self) -> int:
         return prod(self.extents)
 
+    @property
+    def axes(self) -> frozenset[int]:
+        """The axes along which it has several elements."""
+        return frozenset(axis for axis, extent in enumerate(self.extents) if extent > 1)
+
     def places(self) -> Places:
         """The places of the box in the result itself."""
         return tuple(Line(start, axis, 1) for axis, start in enumerate(self.start))
@@ -51,8 +56,7 @@ class Box:
         return Box(self.start, tuple(extents)), rest
 
 
-@dataclass(frozen=True)
-class Line:
+class Line(NamedTuple):
     """The indices along a dimension of a value: they are a start, and as many steps as the index of
     the box's axis; or the start alone, for all elements.
     """
@@ -239,7 +243,6 @@ def _ends(line: Line, box: Box) -> tuple[int, int]:
     return line.start, line.start + steps * line.step
 
 
-def is_whole(places: Places, box: Box) -> bool:
-    """True if a box has other places for each of its elements."""
-    axes: set[Any] = {line.axis for line in places if line.step}
-    return all(axis in axes for axis, extent in enumerate(box.extents) if extent > 1)
+def axes_of(places: Places) -> frozenset[int | None]:
+    """Return the axes of a box along which there are other places for each of its elements."""
+    return frozenset(line.axis for line in places if line.step)

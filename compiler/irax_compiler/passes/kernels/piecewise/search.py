@@ -19,8 +19,7 @@ from irax_compiler.passes.kernels.elementwise.pieces import Piece
 from irax_compiler.passes.kernels.elementwise.seeds import is_on_registers
 from irax_compiler.passes.kernels.growth import is_there, sources_of
 from irax_compiler.passes.kernels.kernel import ARRAYS, LONG
-from irax_compiler.passes.kernels.piecewise.division import Grown, Pieces, Repeated, TooLong
-from irax_compiler.passes.kernels.piecewise.places import is_joint
+from irax_compiler.passes.kernels.piecewise.division import Grown, Known, Pieces, Repeated, TooLong
 
 FAR = 256
 """The most operations that are looked at for a kernel."""
@@ -65,13 +64,36 @@ def _length(operation: Operation) -> int:
     return sum(len(mlir.body(definition(o)).operations) if is_formula(o) else 1 for o in inner)
 
 
-class Facts:
-    """Answers about a block that does not change, which searches ask for many times."""
+class Facts(Known):
+    """Answers about a block, of which results are replaced by those of kernels."""
 
-    def __init__(self, block: Block) -> None:
-        self.is_computed: Callable[[Operation], bool] = cache(is_computed)
-        self.is_joint: Callable[[Value], bool] = cache(is_joint)
-        self.users: Callable[[Value], frozenset[Value] | None] = cache(partial(_users, block))
+    def __init__(self, block: Block, numbers: Mapping[Value, int]) -> None:
+        self._block, self._numbers = block, numbers
+        self.is_computed: Callable[[Value], bool] = cache(_is_made_by(is_computed))
+        self.is_moved: Callable[[Value], bool] = cache(_is_made_by(lambda o: o.name in _MOVES))
+        super().__init__()
+
+    def forget_operands(self) -> None:
+        super().forget_operands()
+        self.users: Callable[[Value], frozenset[Value] | None] = cache(partial(_users, self._block))
+        self.before: Callable[[Value], list[tuple[int, Value]]] = cache(self._before)
+
+    def _before(self, x: Value) -> list[tuple[int, Value]]:
+        """Return the operands of a value's operation that are results of others in the block, each
+        behind its number from the end.
+        """
+        numbers = self._numbers
+        return [(-numbers[y], y) for y in self.operands(x) if y in numbers]
+
+
+def _is_made_by(test: Callable[[Operation], bool]) -> Callable[[Value], bool]:
+    """Return the test of values for results of operations that pass another one."""
+
+    def is_one(x: Value) -> bool:
+        source = mlir.definition(x)
+        return source is not None and test(source)
+
+    return is_one
 
 
 def _users(block: Block, x: Value) -> frozenset[Value] | None:
@@ -135,7 +157,7 @@ def _may_end(root: Operation, facts: Facts) -> bool:
     if root.name in (slicing.Pad.name, DynamicUpdateSlice.name):
         is_one = facts.is_joint(root.results[0])
     else:
-        is_one = facts.is_computed(root)
+        is_one = facts.is_computed(root.results[0])
     return is_one and prod(shape_of(root.results[0])) >= MANY
 
 
@@ -159,36 +181,31 @@ def _grown(root: Operation, numbers: Mapping[Value, int], apart: set[Value], fac
     others, too, if they have its shape.
     """
     (end,) = root.results
-    found = Grown(numbers)
+    found = Grown(numbers, facts)
+    shape = facts.shape(end)
     known: set[Value] = {end}
     pending: list[tuple[int, Value]] = [(-numbers[end], end)]
     for _ in range(FAR):
         if not pending:
             break
         _, x = heappop(pending)
-        source = mlir.definition(x)
-        assert source is not None
         users = facts.users(x)
         is_own = users is not None and users <= found.inside
-        if facts.is_joint(x) or source.name in _MOVES:
+        if facts.is_joint(x) or facts.is_moved(x):
             if not is_own and x != end:
                 continue
-        elif x in apart or not (facts.is_computed(source) and (is_own or _are_alike(x, end))):
+        elif x in apart or not (facts.is_computed(x) and (is_own or facts.shape(x) == shape)):
             continue
         else:
             found.members.add(x)
         found.inside.add(x)
         if not is_own or x == end:
             found.given.append(x)
-        for y in source.operands:
-            if y in numbers and y not in known:
-                known.add(y)
-                heappush(pending, (-numbers[y], y))
+        for numbered in facts.before(x):
+            if numbered[1] not in known:
+                known.add(numbered[1])
+                heappush(pending, numbered)
     return found
-
-
-def _are_alike(x: Value, y: Value) -> bool:
-    return shape_of(x) == shape_of(y)
 
 
 def _is_in(operation: Operation, values: set[Value]) -> bool:
