@@ -58,7 +58,7 @@ def seconds(library: str, family: str) -> dict[str, float]:
     with tempfile.TemporaryDirectory() as folder:
         printed = subprocess.run(
             [sys.executable, "-c", code],
-            env={**os.environ, "IRAX_CACHE_DIR": folder},
+            env={**os.environ, "IRAX_CACHE_DIR": folder, "PYTHONDONTWRITEBYTECODE": ""},
             stdout=subprocess.PIPE,
             text=True,
             check=True,
