@@ -18,6 +18,7 @@ from pathlib import Path
 
 import platformdirs
 
+from irax_compiler import chips
 from irax_compiler.versions import version
 
 SIZE_LIMIT = "2GB"
@@ -299,5 +300,5 @@ def _environment() -> bytes:
         processor = "\n".join(line for line in first.splitlines() if _CPU_FACTS.match(line))
     except OSError:
         processor = platform.processor()  # it may run `uname`
-    system = f"{sys.platform} {platform.machine()} {processor}"
+    system = f"{sys.platform} {platform.machine()} {processor} {chips.may_use_blocks()}"
     return f"{version('iree-base-compiler')} {system}".encode()

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import contextlib
+import ctypes
 import platform
+import sys
 from collections.abc import Iterator
 from contextvars import ContextVar
 from dataclasses import dataclass
@@ -72,14 +74,32 @@ def multiplies_bytes() -> bool:
 
 def multiplies_bfloat16() -> bool:
     """Return True if the processor adds products of two pairs of bfloat16 to a float32, in vectors
-    of 64 bytes (AVX-512 BF16). No chip that has a name promises that.
+    of 64 bytes (AVX-512 BF16), faster than it multiplies floats: those with AMX do not. No chip
+    that has a name promises that.
     """
-    return _chip.get() not in _OF_CHIPS and {"avx512_bf16", "avx512bw", "avx512vl"} <= _flags()
+    has_it = {"avx512_bf16", "avx512bw", "avx512vl"} <= _flags() and "amx_tile" not in _flags()
+    return _chip.get() not in _OF_CHIPS and has_it
+
+
+def multiplies_blocks() -> bool:
+    """Return True if the processor multiplies small matrices of bfloat16 and 8-bit integers (AMX),
+    and the system lets this process do so. No chip that has a name promises that.
+    """
+    has_it = {"amx_tile", "amx_bf16", "amx_int8", "avx512bw", "avx512vl"} <= _flags()
+    return _chip.get() not in _OF_CHIPS and has_it and may_use_blocks()
 
 
 def converts_halves() -> bool:
     """Return True if this processor has instructions that convert float16."""
     return not IS_X86 or "f16c" in _flags()
+
+
+@once
+def may_use_blocks() -> bool:
+    """Ask Linux for the registers of AMX, as a process has to, and return True if it gives them."""
+    ask, what, registers = 158, 0x1023, 18  # arch_prctl, ARCH_REQ_XCOMP_PERM, XTILEDATA
+    has_them = IS_X86 and sys.platform == "linux"
+    return has_them and ctypes.CDLL(None).syscall(ask, what, registers) == 0
 
 
 @once

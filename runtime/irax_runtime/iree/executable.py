@@ -20,7 +20,7 @@ from typing import Any, Protocol
 import iree.runtime as rt
 import numpy as np
 
-from irax_runtime import host, in_flight, interruptible, libraries, meter
+from irax_runtime import host, in_flight, instructions, interruptible, libraries, meter
 from irax_runtime.choice import Choice
 from irax_runtime.device import Device, OutOfMemoryError
 from irax_runtime.iree import modules, scheduling, shared_library
@@ -90,6 +90,7 @@ class IreeExecutable:
         takes, imports = reflection.get("irax.takes"), reflection.get("irax.host")
         has_imports = imports is not None or "irax.meter" in reflection
         self._imports = (imports or "[]") if has_imports else ""
+        instructions.ask_for_matrices()
         loaded = libraries.load(reflection.get("irax.libraries", ""))
         libraries.load_functions(reflection.get("irax.functions", "[]"))
         self._is_shared_library = undefined is not None

@@ -31,7 +31,7 @@ from irax_compiler.passes.kernels.blas.layouts import Layout, Product, layout
 from irax_compiler.passes.kernels.blas.library import LETTERS
 from irax_compiler.passes.kernels.blas.measured import pays, pays_as_dispatch, pays_as_products
 from irax_compiler.passes.kernels.blas.products import add_product
-from irax_compiler.passes.kernels.blas.windows import as_product, cut, windows_of
+from irax_compiler.passes.kernels.blas.windows import as_product, cut, in_pairs, windows_of
 from irax_compiler.passes.kernels.executables import (
     IMPORTED,
     Executables,
@@ -39,6 +39,7 @@ from irax_compiler.passes.kernels.executables import (
     sizes_of_function,
     workers_of,
 )
+from irax_compiler.passes.kernels.loops.memory import bound
 from irax_compiler.passes.kernels.partial_sums import DEEP
 from irax_compiler.passes.rewriting import Pattern, Replacement, read_as, rewrite_in_order
 from irax_compiler.sizes import InconclusiveDimensionOperation, Size
@@ -141,6 +142,8 @@ class _Calls:
         if not (is_fast or self.always):
             return None
         x, y = operation.operands
+        if (pairs := in_pairs(windows, x, y)) is not None:
+            windows, x, y = pairs
         x = cut(op, x)
         if windows.is_padded and not strips.pay(windows):
             windows, x = windows.padded(x)
@@ -152,7 +155,7 @@ class _Calls:
         name = self.executables.add(
             "convolution", lambda name: tiles.add_executable(self.module, name, sizes)
         )
-        return dispatch(name, [x, y], tiles.types, sizes=sizes)[0]
+        return dispatch(name, list(map(bound, (x, y))), tiles.types, sizes=sizes)[0]
 
     def product(self, operation: Operation) -> Replacement:
         """Return the dispatch's results for that of a `dot_general` or a transpose of it, and for

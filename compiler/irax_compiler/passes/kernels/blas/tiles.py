@@ -20,11 +20,12 @@ from irax_compiler import chips
 from irax_compiler.chips import AVX2, AVX512, VectorRegisters
 from irax_compiler.mlir import Value
 from irax_compiler.ops.registers import constant, emit, equal, index
-from irax_compiler.passes.kernels.blas.vector import Vector
+from irax_compiler.passes.kernels.blas import amx
+from irax_compiler.passes.kernels.blas.panels import Masks, Matrix, Panels, Part
+from irax_compiler.passes.kernels.blas.vector import Vector, add_pairs
 from irax_compiler.passes.kernels.code.loops import for_each, for_loop, if_else
 from irax_compiler.passes.kernels.code.memory import load, store
 from irax_compiler.passes.kernels.code.places import least, moved, plus, times
-from irax_compiler.passes.kernels.code.shuffles import transposed
 from irax_compiler.passes.kernels.executables import SHARE, address
 
 DTYPES = np.dtype(np.float32), np.dtype(np.float64)
@@ -52,6 +53,11 @@ def pay_for_products(dtype: np.dtype) -> bool:
     they take as long as OpenBLAS's, and with transposed left factors one and a half times as long.
     """
     return dtype in DTYPES and chips.vector_registers() == AVX512
+
+
+def pay_for_pairs() -> bool:
+    """Return True if the processor multiplies pairs of bfloat16 faster than floats."""
+    return chips.multiplies_blocks() or chips.multiplies_bfloat16()
 
 
 def pay_for_convolution(dtype: np.dtype, operations: int) -> bool:
@@ -123,6 +129,11 @@ class Lines:
     before; None for as many as fit into a panel, which depends on the number of rows."""
     is_alone: bool = False
     """True if there is one line."""
+    numbers: int = 1
+    """The numbers in an element of a factor: two of bfloat16, whose sums are float32, or four of 8
+    bits, whose sums are int32. Elements of a segment are contiguous then."""
+    signs: tuple[bool, bool] | None = None
+    """True for the factor of 8-bit integers that is signed."""
 
     @property
     def registers(self) -> VectorRegisters:
@@ -135,8 +146,21 @@ class Lines:
         return Vector(self.dtype, self.registers.bytes)
 
     @property
+    def is_by_blocks(self) -> bool:
+        """True if instructions that multiply small matrices compute tiles."""
+        return self.numbers > 1 and chips.multiplies_blocks()
+
+    @property
+    def multiple(self) -> int:
+        """Segments begin at rows of panels that are multiples of this."""
+        return amx.ROWS if self.is_by_blocks else 1
+
+    @property
     def shape(self) -> Shape:
         """The shape of tiles. With few columns the rows are in a cache of few ways together."""
+        if self.is_by_blocks:
+            rows = amx.SIDE * amx.ROWS if self.rows > amx.ROWS else self.rows
+            return Shape(rows, amx.SIDE, amx.WORDS)
         if self.columns < FEWEST_COLUMNS:
             return Shape(FEW_ROWS, 1, self.vector.lanes)
         sizes = self.rows, self.columns, self.vector.lanes, self.registers.number
@@ -150,12 +174,13 @@ class Lines:
     @property
     def depth_together(self) -> int:
         """The most elements of a segment that a panel has."""
-        return min(self.depth, self.part or self._rows)
+        return min(self.depth, self.part or self._rows // self.multiple * self.multiple)
 
     @property
     def segments_together(self) -> int:
         """The most segments that a panel has."""
-        return max(1, min(self.segments, self._rows // self.depth))
+        rows = -(-self.depth // self.multiple) * self.multiple
+        return max(1, min(self.segments, self._rows // rows))
 
     @property
     def _rows(self) -> int:
@@ -224,17 +249,24 @@ class _Code:
 
     def build(self, first: Value, last: Value) -> None:
         lines, width = self.lines, self.shape.columns
+        matrix = Matrix(
+            *(self.matrix, self._vector, lines.rhs, lines.columns, self.columns, lines.numbers)
+        )
         panels_memory = self._vector.memory(lines.panels * self._size)
         rows_memory = None
         if self._turns_rows:  # the last vector of the last element is whole, too
             size = lines.depth_together * self.shape.rows + self._vector.lanes
             rows_memory = self._vector.memory(size)
+        block = None
+        if lines.is_by_blocks:
+            block = amx.Block(min(lines.rows, amx.ROWS), lines.signs)
 
         def of_panels(number: Value) -> None:
             column = times(number, lines.panels * width)
             left = emit("arith.subi", self.columns, column)
             count = least(emit("arith.ceildivsi", left, index(width)), lines.panels)
-            panels = Panels(panels_memory, column, count)
+            memory = panels_memory, self._size
+            panels = Panels(matrix, self.shape.vectors, lines.multiple, *memory, column, count)
 
             def of_segments(number: Value) -> None:
                 segment = times(number, lines.segments_together)
@@ -249,10 +281,13 @@ class _Code:
                     )
                     part = Part(segment, count, start, depth)
                     if not self._reads_matrix:
-                        self._lay_out(panels, part)
+                        panels.lay_out(part, lines.depth)
 
                     def of_line(number: Value) -> None:
-                        self._line(panels, rows_memory, part, number, first)
+                        if block is None:
+                            self._line(panels, rows_memory, part, number, first)
+                        else:
+                            self._line_of_blocks(panels, block, part, number, first)
 
                     for_each(first, last, of_line)
 
@@ -262,6 +297,8 @@ class _Code:
 
         groups = emit("arith.ceildivsi", self.columns, index(lines.panels * width))
         for_each(index(0), groups, of_panels)
+        if block is not None:
+            block.end()
 
     @property
     def _vector(self) -> Vector:
@@ -270,7 +307,8 @@ class _Code:
     @property
     def _size(self) -> int:
         """The elements of a panel."""
-        rows = self.lines.segments_together * self.lines.depth_together
+        depth, multiple = self.lines.depth_together, self.lines.multiple
+        rows = self.lines.segments_together * (-(-depth // multiple) * multiple)
         if not self._has_rows:  # the last block is whole, too
             rows = -(-rows // self._vector.lanes) * self._vector.lanes
         return rows * self.shape.columns
@@ -289,78 +327,6 @@ class _Code:
     def _turns_rows(self) -> bool:
         """True if the rows of a tile are laid out, too: elements of a row are far apart."""
         return self.lines.lhs[1] != 1
-
-    # ---- the panels ------------------------------------------------------------------------------
-
-    def _masks(self, column: Value) -> Masks:
-        """The elements of the vectors from a column on that are columns; None for all."""
-        if self.lines.columns % self.shape.columns == 0:
-            return [None] * self.shape.vectors
-        left = emit("arith.subi", self.columns, column)
-        return [
-            self._vector.mask(plus(left, -v * self._vector.lanes))
-            for v in range(self.shape.vectors)
-        ]
-
-    def _lay_out(self, panels: Panels, part: Part) -> None:
-        """Copy a part of the matrix to panels."""
-        row = emit("arith.addi", times(part.segment, self.lines.depth), part.start)
-        # Segments follow each other in the matrix, and several are there only if they are whole.
-        rows = emit("arith.muli", part.count, part.depth)
-        lay_out = self._copy if self._has_rows else self._turn
-        lay_out(panels, row, rows)
-
-    def _copy(self, panels: Panels, row: Value, rows: Value) -> None:
-        distance, width = self.lines.rhs[0], self.shape.columns
-        lanes, size = self._vector.lanes, self._vector.size
-        start = moved(self.matrix, _place(row, distance, panels.column), size)
-
-        def copy(at: Value) -> None:
-            there = moved(start, at, distance * size)
-
-            def copy_to(number: Value) -> None:
-                masks = self._masks(panels.at(number, width))
-                source = moved(there, number, width * size)
-                place = emit("arith.addi", times(number, self._size), times(at, width))
-                for v, mask in enumerate(masks):
-                    found = self._vector.load(plus(source, v * self._vector.bytes), mask)
-                    store(found, panels.memory, plus(place, v * lanes))
-
-            for_each(index(0), panels.count, copy_to)
-
-        for_each(index(0), rows, copy)
-
-    def _turn(self, panels: Panels, row: Value, rows: Value) -> None:
-        """Transpose blocks of a matrix with contiguous columns. Past the last row, zeros are laid
-        out; past the last column, that is read again.
-        """
-        distance, width = self.lines.rhs[1], self.shape.columns
-        lanes, size = self._vector.lanes, self._vector.size
-        last = plus(self.columns, -1)
-
-        def of_rows(number: Value) -> None:
-            at = times(number, lanes)
-            there = emit("arith.addi", row, at)
-            mask = self._vector.mask(emit("arith.subi", rows, at))
-
-            def of_panel(number: Value) -> None:
-                column = panels.at(number, width)
-                place = emit("arith.addi", times(number, self._size), times(at, width))
-                for v in range(self.shape.vectors):
-                    columns = [
-                        emit("arith.minsi", plus(column, v * lanes + i), last) for i in range(lanes)
-                    ]
-                    sources = [
-                        moved(self.matrix, _place(c, distance, there), size) for c in columns
-                    ]
-                    for i, x in enumerate(
-                        transposed([self._vector.load(x, mask) for x in sources])
-                    ):
-                        store(x, panels.memory, plus(place, i * width + v * lanes))
-
-            for_each(index(0), panels.count, of_panel)
-
-        for_each(index(0), emit("arith.ceildivsi", rows, index(lanes)), of_rows)
 
     # ---- the tiles -------------------------------------------------------------------------------
 
@@ -391,6 +357,79 @@ class _Code:
         if rest:
             tiles(index(whole * rows), rest)
 
+    def _line_of_blocks(
+        self, panels: Panels, block: amx.Block, part: Part, line: Value, first: Value
+    ) -> None:
+        """Multiply the rows of a line by the panels, in blocks. Where too few rows are left for a
+        block, it begins before them, and what it gives for these rows is not used.
+        """
+        lines, vector, rows = self.lines, self._vector, min(self.lines.rows, amx.ROWS)
+        place = self.line(line, part)
+        done = times(emit("arith.subi", line, first), lines.rows)
+        is_first = equal(emit("arith.addi", part.segment, part.start), 0)
+
+        def of_block(number: Value) -> None:
+            row = times(number, self.shape.rows)
+            count = self.shape.rows // rows
+            starts = [least(plus(row, i * rows), lines.rows - rows) for i in range(count)]
+            places = [moved(place.address, x, lines.lhs[0] * vector.size) for x in starts]
+
+            def of_panel(number: Value) -> None:
+                column = panels.at(number)
+                right = moved(address(panels.memory), times(number, panels.size), vector.size)
+                distance = panels.distance(part.depth)
+                block.clear()
+
+                def of_segment(number: Value) -> None:
+                    there = [moved(x, number, place.jump * vector.size) for x in places]
+                    panel = moved(right, emit("arith.muli", number, distance), panels.width * 4)
+                    block.add(
+                        there, lines.lhs[0] * vector.size, part.depth, panel, panels.width * 4
+                    )
+
+                for_each(place.first, place.last, of_segment)
+                kept = [[block.kept(i, v) for v in range(amx.SIDE)] for i in range(count)]
+                masks = panels.masks(column)
+
+                def finish(add: bool) -> None:
+                    for i, start in enumerate(starts):
+                        begun = plus(row, i * rows)
+                        end = least(plus(begun, rows), lines.rows)
+                        self._finish(kept[i], start, begun, end, done, column, masks, add)
+
+                if_else(is_first, lambda: finish(False), lambda: finish(True))
+
+            for_each(index(0), panels.count, of_panel)
+
+        for_each(index(0), index(-(-lines.rows // self.shape.rows)), of_block)
+
+    def _finish(
+        self,
+        kept: Sequence[Value],
+        start: Value,
+        first: Value,
+        last: Value,
+        done: Value,
+        column: Value,
+        masks: Masks,
+        add: bool,
+    ) -> None:
+        """Store rows of registers whose first row is `start`, or add them to the result."""
+        lines, vector = self.lines, self._vector
+
+        def of_row(row: Value) -> None:
+            there = moved(self.result, emit("arith.addi", done, row), lines.out * vector.size)
+            there = moved(there, column, vector.size)
+            for v, (memory, mask) in enumerate(zip(kept, masks, strict=True)):
+                place = plus(there, v * vector.bytes)
+                source = moved(memory, emit("arith.subi", row, start), amx.BYTES)
+                total = vector.load(source)
+                if add:
+                    total = vector.add(vector.load(place, mask), total)
+                vector.store(total, place, mask)
+
+        for_each(first, last, of_row)
+
     def _lay_out_rows(self, memory: Value, start: Value, depth: Value, rows: int) -> None:
         """Copy the elements of some rows that are neighbours in memory, for one element of all rows
         after the other.
@@ -414,8 +453,8 @@ class _Code:
         """
         lines, vectors, vector = self.lines, self.shape.vectors, self._vector
         row, step = (1, rows) if self._turns_rows else lines.lhs
-        column = panels.at(number, self.shape.columns)
-        masks = self._masks(column)
+        column = panels.at(number)
+        masks = panels.masks(column)
         panel = times(number, self._size)
         out = moved(result, column, vector.size)
         addresses = [
@@ -423,6 +462,8 @@ class _Code:
             for r in range(rows)
             for v in range(vectors)
         ]
+
+        add = add_pairs if lines.numbers > 1 else functools.partial(emit, "vector.fma")
 
         def of_segment(number: Value, sums: Sequence[Value]) -> list[Value]:
             here = moved(place.address, number, place.jump * vector.size)
@@ -449,7 +490,7 @@ class _Code:
                 for r in range(rows):
                     x = vector.spread(plus(left, r * row * vector.size))
                     own = sums[r * vectors : (r + 1) * vectors]
-                    found += [emit("vector.fma", x, y, z) for y, z in zip(right, own, strict=True)]
+                    found += [add(x, y, z) for y, z in zip(right, own, strict=True)]
                 return found
 
             return for_loop(index(0), part.depth, 1, sums, of_element)
@@ -465,37 +506,6 @@ class _Code:
 
         is_first = equal(emit("arith.addi", part.segment, part.start), 0)
         if_else(is_first, lambda: finish(False), lambda: finish(True))
-
-
-@dataclass(frozen=True)
-class Part:
-    """The elements of rows that panels are multiplied with."""
-
-    segment: Value
-    """The first segment."""
-    count: Value
-    """The number of segments."""
-    start: Value
-    """The place of the first element in each segment."""
-    depth: Value
-    """The number of elements of each."""
-
-
-@dataclass(frozen=True)
-class Panels:
-    """The panels that are laid out together."""
-
-    memory: Value
-    column: Value
-    """The first column of the first panel."""
-    count: Value
-
-    def at(self, number: Value, width: int) -> Value:
-        """Build the first column of a panel."""
-        return emit("arith.addi", self.column, times(number, width))
-
-
-Masks = Sequence[Value | None]
 
 
 def _place(row: Value, columns: int, column: Value) -> Value:

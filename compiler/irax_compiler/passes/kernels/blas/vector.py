@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -49,7 +50,7 @@ class Vector:
 
     def load(self, address: Value, mask: Value | None = None) -> Value:
         """Load a vector; elements that the mask leaves out are zeros."""
-        place, aligned = _pointer(address), self._aligned
+        place, aligned = pointer(address), self._aligned
         if mask is None:
             return mlir.emit("llvm.load", [place], aligned, [self.type]).results[0]
         operands = [place, mask, self.zeros()]
@@ -57,11 +58,15 @@ class Vector:
 
     def store(self, x: Value, address: Value, mask: Value | None = None) -> None:
         """Store the elements of a vector that the mask does not leave out."""
-        place, aligned = _pointer(address), self._aligned
+        place, aligned = pointer(address), self._aligned
         if mask is None:
             mlir.emit("llvm.store", [x, place], aligned, [])
         else:
             mlir.emit("llvm.intr.masked.store", [x, place, mask], aligned, [])
+
+    def add(self, x: Value, y: Value) -> Value:
+        """Build the sum of two vectors."""
+        return emit("arith.addi" if self.dtype.kind == "i" else "arith.addf", x, y)
 
     def copy(self, source: Value, target: Value, count: int) -> None:
         """Copy so many elements from an address to another."""
@@ -77,7 +82,7 @@ class Vector:
 
     def spread(self, address: Value) -> Value:
         """Load a number, as a vector of it."""
-        number = emit("llvm.load", _pointer(address), to=mlir.element_type(self.dtype))
+        number = emit("llvm.load", pointer(address), to=mlir.element_type(self.dtype))
         return emit("vector.broadcast", number, to=self.type)
 
     @property
@@ -85,5 +90,26 @@ class Vector:
         return {"alignment": mlir.parse_attribute(f"{self.size} : i64")}
 
 
-def _pointer(address: Value) -> Value:
+def add_pairs(left: Value, right: Value, sums: Value) -> Value:
+    """Add products of numbers of bfloat16, of which vectors have two in each place, to float32s."""
+    return add_products("llvm.x86.avx512bf16.dpbf16ps.512", "bf16", (left, right), sums)
+
+
+def add_products(intrinsic: str, element: str, factors: Sequence[Value], sums: Value) -> Value:
+    """Add products to sums, by an instruction that takes vectors of narrow numbers of a type, as
+    many in each place as it has room for.
+    """
+    lanes = 64 // (1 if element == "i8" else 2)
+    to = mlir.parse_type(f"vector<{lanes}x{element}>")
+    attributes = {
+        "intrin": mlir.string(intrinsic),
+        "op_bundle_sizes": mlir.parse_attribute("array<i32>"),
+        "operandSegmentSizes": mlir.parse_attribute("array<i32: 3, 0>"),
+    }
+    operands = [sums, *(emit("vector.bitcast", x, to=to) for x in factors)]
+    return mlir.emit("llvm.call_intrinsic", operands, attributes, [sums.type]).results[0]
+
+
+def pointer(address: Value) -> Value:
+    """Return an address as a pointer."""
     return emit("llvm.inttoptr", long(address), to=mlir.parse_type("!llvm.ptr"))

@@ -8,13 +8,16 @@ from typing import Any
 
 import numpy as np
 
+from irax_compiler import mlir
 from irax_compiler.mlir import Operation, Value, dtype_of, shape_of
-from irax_compiler.ops import dot, shape, slicing
+from irax_compiler.ops import conversion, dot, shape, slicing
 from irax_compiler.ops.convolution import ConvDimensions, Convolution
 from irax_compiler.ops.core import full
+from irax_compiler.ops.registry import read, traits_of
 from irax_compiler.ops.size_code import usual
-from irax_compiler.passes.kernels.blas import tiles
+from irax_compiler.passes.kernels.blas import tiles, words
 from irax_compiler.passes.kernels.blas.library import LETTERS
+from irax_compiler.passes.matching import made_by
 from irax_compiler.sizes import is_symbolic
 
 FEATURES_LAST = ConvDimensions((0, 3, 1, 2), (3, 2, 0, 1), (0, 3, 1, 2))
@@ -36,6 +39,8 @@ class Windows:
     """The zeros around an image: rows above and below, columns before and behind."""
     is_invariant: bool = False
     """True if the bits of an image's result must not depend on the number of images."""
+    is_of_pairs: bool = False
+    """True if a feature of the array and of the kernel is two numbers of bfloat16."""
 
     @property
     def is_product(self) -> bool:
@@ -56,9 +61,9 @@ class Windows:
     def padded(self, x: Value) -> tuple[Windows, Value]:
         """Build the padded array, and return its convolution."""
         low, high = ((0, *sides, 0) for sides in zip(*self.padding, strict=True))
-        x = slicing.Pad(low, high, (0,) * 4)(x, full((), 0, self.dtype))
-        array: Any = shape_of(x)
-        return replace(self, array=tuple(array), padding=((0, 0), (0, 0))), x
+        x = slicing.Pad(low, high, (0,) * 4)(x, full((), 0, dtype_of(x)))
+        array: Any = *shape_of(x)[:3], self.array[3]
+        return replace(self, array=array, padding=((0, 0), (0, 0))), x
 
     @property
     def lines(self) -> tiles.Lines:
@@ -75,6 +80,7 @@ class Windows:
             rhs=(outputs, 1),
             out=outputs,
             segments=self.kernel[0],
+            numbers=2 if self.is_of_pairs else 1,
         )
 
     @property
@@ -116,6 +122,55 @@ def windows_of(operation: Operation, op: Convolution) -> Windows | None:
     return Windows(op.dtype, *extents, op.strides, op.rhs_dilation, (top, left))  # pyright: ignore
 
 
+def in_pairs(windows: Windows, x: Value, y: Value) -> tuple[Windows, Value, Value] | None:
+    """Return a convolution of numbers that are bfloat16's as one of pairs of features, with the
+    arrays of these numbers; None if the processor does not multiply such pairs, or if another
+    form is faster.
+    """
+    if (numbers := _numbers(windows, x, y)) is None:
+        return None
+    narrow, kernel = (_even(v, d) for v, d in zip(numbers, (3, 2), strict=True))
+    features = shape_of(narrow)[3] // 2
+    found = replace(
+        windows,
+        array=(*windows.array[:3], features),
+        kernel=(*windows.kernel[:2], features, windows.kernel[3]),
+        is_of_pairs=True,
+    )
+    return (found, narrow, kernel) if found.is_of_lines and not found.is_product else None
+
+
+def _numbers(windows: Windows, x: Value, y: Value) -> tuple[Value, Value] | None:
+    """Build arrays of bfloat16 that have the numbers of both factors, if the processor multiplies
+    these.
+    """
+    if not tiles.pay_for_pairs() or windows.dtype != np.float32:
+        return None
+    narrow = _narrow(x)
+    kernel = None if narrow is None else _narrow(y)
+    return None if narrow is None or kernel is None else (narrow, kernel)
+
+
+def _narrow(x: Value) -> Value | None:
+    """Build an array of bfloat16 that has the numbers of one of float32, if it was made of one."""
+    if (converted := made_by(x, conversion.Convert)) is not None:
+        return converted.operand if dtype_of(converted.operand) == words.BFLOAT16 else None
+    source = mlir.definition(x)
+    if source is None or len(source.operands) != 1:
+        return None
+    (inner,) = source.operands
+    found = _narrow(inner) if traits_of(source).moves else None
+    return None if found is None else read(source)(found)
+
+
+def _even(x: Value, d: int) -> Value:
+    """Build an array with a zero at the end of a dimension of odd size."""
+    if shape_of(x)[d] % 2 == 0:
+        return x
+    high = tuple(int(i == d) for i in range(4))
+    return slicing.Pad((0,) * 4, high, (0,) * 4)(x, full((), 0, dtype_of(x)))
+
+
 def _low(op: Convolution) -> tuple[int, ...]:
     return (0, *(low for low, _ in op.padding), 0)
 
@@ -137,4 +192,8 @@ def as_product(windows: Windows, x: Value, y: Value) -> Value:
     flat = shape.reshape(x, (n * rows * columns, features))
     kernel = shape.reshape(y, windows.kernel[2:])
     dims = dot.DotDimensions(lhs_contracting=(1,), rhs_contracting=(0,))
-    return shape.reshape(dot.dot_general(flat, kernel, dims), windows.out)
+    numbers = None if windows.is_invariant else _numbers(windows, flat, kernel)
+    found = None
+    if numbers is not None:
+        found = words.product(dims, *numbers, (n * rows * columns, windows.kernel[3]))
+    return shape.reshape(found or dot.dot_general(flat, kernel, dims), windows.out)

@@ -27,12 +27,12 @@ from irax_compiler.ops.core import full
 from irax_compiler.ops.dot import DotDimensions
 from irax_compiler.ops.registers import constant, emit, equal, index, spread
 from irax_compiler.ops.slicing import Pad
-from irax_compiler.passes.kernels.blas.tiles import PANELS, Shape
-from irax_compiler.passes.kernels.blas.vector import Vector
+from irax_compiler.passes.kernels.blas.tiles import PANELS, Lines, Shape
+from irax_compiler.passes.kernels.blas.vector import Vector, add_pairs, add_products
 from irax_compiler.passes.kernels.code.loops import for_each, for_loop, if_else
 from irax_compiler.passes.kernels.code.memory import load, store
 from irax_compiler.passes.kernels.code.places import least, moved, plus, times
-from irax_compiler.passes.kernels.code.shuffles import shuffled, transposed
+from irax_compiler.passes.kernels.code.shuffles import interleaved, transposed
 from irax_compiler.passes.kernels.executables import (
     SHARE,
     add_executable,
@@ -57,13 +57,14 @@ _WORDS = Vector(INT32, 64)
 _REGISTERS = 32
 
 
-def product(dims: DotDimensions, x: Value, y: Value, result: Value) -> Value | None:
+def product(dims: DotDimensions, x: Value, y: Value, extents: Sequence[int]) -> Value | None:
     """Build a dispatch that multiplies matrices of narrow numbers, and return its result, of int32
-    or float32 and of the shape of `result`; None where it does not pay.
+    or float32 and of a shape; None where it does not pay.
     """
     dtypes = {dtype_of(x), dtype_of(y)}
-    is_float = dtypes == {BFLOAT16} and chips.multiplies_bfloat16()
-    if not is_float and not (dtypes <= {*DTYPES} and chips.multiplies_bytes()):
+    has_blocks = chips.multiplies_blocks()
+    is_float = dtypes == {BFLOAT16} and (has_blocks or chips.multiplies_bfloat16())
+    if not is_float and not (dtypes <= {*DTYPES} and (has_blocks or chips.multiplies_bytes())):
         return None
     if mlir.is_sized(x.type) or mlir.is_sized(y.type):
         return None
@@ -80,7 +81,7 @@ def product(dims: DotDimensions, x: Value, y: Value, result: Value) -> Value | N
     rhs = _in_words(_matrices(y, dims.rhs_batching, *groups), 1 if has_rows else 2)
     signs = dtype_of(x) == np.int8, dtype_of(y) == np.int8
     words = -(-k * dtype_of(x).itemsize // WORD)
-    return Product(batch, m, n, words, signs, has_rows, is_float).dispatch(lhs, rhs, result)
+    return Product(batch, m, n, words, signs, has_rows, is_float).dispatch(lhs, rhs, extents)
 
 
 def _matrices(x: Value, *groups: Sequence[int]) -> Value:
@@ -125,18 +126,32 @@ class Product:
         """A vector of sums."""
         return Vector(FLOAT32, 64) if self.is_float else _WORDS
 
-    def dispatch(self, lhs: Value, rhs: Value, result: Value) -> Value:
-        """Build the dispatch; its result is of the shape of `result`."""
+    def dispatch(self, lhs: Value, rhs: Value, extents: Sequence[int]) -> Value:
+        """Build the dispatch, with a result of a shape."""
         module, name = mlir.open_module(), name_of("words", self.m * self.n, self)
         if mlir.unique_name(module, name) == name:
             add_executable(module, name, self._counts, 3, lambda _, given: self._build(given))
         factors = [seen_as(x, self.held) for x in (lhs, rhs)]
-        return dispatch(name, factors, [mlir.tensor_type(shape_of(result), self.sums.dtype)])[0]
+        return dispatch(name, factors, [mlir.tensor_type(extents, self.sums.dtype)])[0]
 
     # ---- shares ----------------------------------------------------------------------------------
 
     @cached_property
+    def _lines(self) -> Lines:
+        """The product for the code of instructions that multiply small matrices."""
+        numbers, signs = (2, None) if self.is_float else (4, self.signs)
+        return Lines(
+            *(self.sums.dtype, self.m, self.words, self.n, (self.words, 1)),
+            rhs=(self.n, 1) if self.has_rows else (1, self.words),
+            out=self.n,
+            numbers=numbers,
+            signs=signs,
+        )
+
+    @cached_property
     def _shape(self) -> Shape:
+        if self._lines.is_by_blocks:
+            return self._lines.shape
         return Shape.best(self.m, self.n, _WORDS.lanes, _REGISTERS)
 
     @cached_property
@@ -151,7 +166,7 @@ class Product:
         products = size_of_share(self.batch, wanted)
         parts = max(1, wanted // self.batch)
         tiles = self.m // self._shape.rows
-        if self._panels % parts == 0 or self._panels > tiles:
+        if self._panels % parts == 0 or self._panels > tiles or self._lines.is_by_blocks:
             return products, max(1, tiles), size_of_share(self._panels, parts)
         return products, size_of_share(tiles, parts), self._panels
 
@@ -167,6 +182,9 @@ class Product:
         depth = WORD * self.words
         sizes = self.m * depth, depth * self.n, self.m * self.n * WORD
         arrays = [base(x, self.batch * size) for x, size in zip(bindings, sizes, strict=True)]
+        if self._lines.is_by_blocks:
+            self._build_blocks(arrays, sizes)
+            return
         memory = _WORDS.memory(self._depth * self._shape.columns)
         products, tiles, panels = self._shares
         count = max(1, self.m // self._shape.rows)
@@ -180,6 +198,24 @@ class Product:
             places = [moved(x, number, size) for x, size in zip(arrays, sizes, strict=True)]
             code = _Code(self, self._shape, memory, *places)
             for_each(*columns, lambda panel: code.panel(panel, self._depth, rows))
+
+        for_each(*share(self.batch, products, 0), of_product)
+
+    def _build_blocks(self, arrays: Sequence[Value], sizes: Sequence[int]) -> None:
+        products, _, panels = self._shares
+        first, last = share(self.n, panels * self._shape.columns, 1)
+        distance = WORD // self._lines.numbers if self.has_rows else WORD * self.words
+        columns = emit("arith.subi", last, first)
+
+        def of_product(number: Value) -> None:
+            line, right, out = (
+                moved(x, number, size) for x, size in zip(arrays, sizes, strict=True)
+            )
+            places = moved(right, first, distance), moved(out, first, WORD)
+            lines = self._lines
+            lines.build(
+                index(0), index(1), lambda _, part: lines.at(line, part), *places, columns=columns
+            )
 
         for_each(*share(self.batch, products, 0), of_product)
 
@@ -262,7 +298,7 @@ class _Code:
                 rows = [numbers.load(plus(place, i * distance), mask) for i in range(count)]
                 while len(rows) > 1:
                     half = len(rows) // 2
-                    rows = [*map(_interleaved, rows[:half], rows[half:])]
+                    rows = [*map(interleaved, rows[:half], rows[half:])]
                 self._keep(emit("vector.bitcast", rows[0], to=_WORDS.type), at, v)
 
         for_each(index(0), depth, of_row)
@@ -350,26 +386,8 @@ class _Code:
 
     def _add(self, sums: Value, left: Value, right: Value) -> Value:
         """Add products of words of the left factor and of the panel to sums."""
-        factors, name = (left, right), "llvm.x86.avx512bf16.dpbf16ps.512"
-        numbers = f"vector<{_WORDS.bytes // 2}xbf16>"
-        if not self.product.is_float:
-            factors = (
-                (right, left) if self.product.signs[0] else (left, right)
-            )  # unsigned ones first
-            name, numbers = "llvm.x86.avx512.vpdpbusd.512", f"vector<{_WORDS.bytes}xi8>"
-        attributes = {
-            "intrin": mlir.string(name),
-            "op_bundle_sizes": mlir.parse_attribute("array<i32>"),
-            "operandSegmentSizes": mlir.parse_attribute("array<i32: 3, 0>"),
-        }
-        operands = [
-            sums,
-            *(emit("vector.bitcast", x, to=mlir.parse_type(numbers)) for x in factors),
-        ]
-        return mlir.emit("llvm.call_intrinsic", operands, attributes, [sums.type]).results[0]
-
-
-def _interleaved(x: Value, y: Value) -> Value:
-    """Return the elements of two vectors in turns."""
-    size = x.type.shape[0]  # pyright: ignore
-    return shuffled(x, y, np.arange(2 * size).reshape(2, size).T.reshape(-1))
+        if self.product.is_float:
+            return add_pairs(left, right, sums)
+        # The instruction takes unsigned ones first.
+        factors = (right, left) if self.product.signs[0] else (left, right)
+        return add_products("llvm.x86.avx512.vpdpbusd.512", "i8", factors, sums)

@@ -50,6 +50,12 @@ def shuffled(x: Value, y: Value, places: np.ndarray) -> Value:
     return _as(found, mlir.parse_type(f"vector<{places.size}x{x.type.element_type}>"))
 
 
+def interleaved(x: Value, y: Value) -> Value:
+    """Return the elements of two vectors in turns."""
+    size = registers.size_of(x)
+    return shuffled(x, y, np.arange(2 * size).reshape(2, size).T.reshape(-1))
+
+
 def _bits(x: Value) -> Value:
     """Return a vector of bfloat16 as its bits: LLVM ends the process where it takes some sizes of
     such vectors apart.

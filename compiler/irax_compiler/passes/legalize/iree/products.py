@@ -161,7 +161,7 @@ def contraction_of_bytes(operation: Operation) -> Sequence[Value] | None:
     if op is None or op.dtype.kind not in "iu" or op.dtype.itemsize > 4:
         return None
     x, y = (_narrow(x, op.dtype) for x in operation.operands)
-    found = words.product(op.dimensions, x, y, operation.results[0])
+    found = words.product(op.dimensions, x, y, shape_of(operation.results[0]))
     return None if found is None else [convert(found, op.dtype)]
 
 
@@ -186,7 +186,7 @@ def contraction_of_bfloat16(operation: Operation) -> Sequence[Value] | None:
     x, y = operation.operands
     if {dtype_of(x), dtype_of(y)} != {words.BFLOAT16}:
         return None
-    found = words.product(op.dimensions, x, y, operation.results[0])
+    found = words.product(op.dimensions, x, y, shape_of(operation.results[0]))
     return None if found is None else [convert(found, op.dtype)]
 
 
