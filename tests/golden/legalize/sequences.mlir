@@ -1,6 +1,6 @@
 // Long sequences are images of one row, for which irax has code of its own on this processor. Short
 // ones, and those with few features, are products of slices. Sequences and images of one feature are
-// sums of multiples.
+// sums of multiples, whose factors are converted before.
 // CHIP: x86-64-v4
 // RUN: --pipeline "legalize{target=iree-cpu}"
 func.func @long(%x: tensor<4x256x32xf32>, %y: tensor<5x32x64xf32>) -> tensor<4x252x64xf32> {
@@ -19,6 +19,10 @@ func.func @image(%x: tensor<1x1x60x80xf32>, %y: tensor<1x1x2x3xf32>) -> tensor<1
   %0 = stablehlo.convolution(%x, %y) dim_numbers = [b, f, 0, 1]x[o, i, 0, 1]->[b, f, 0, 1], window = {pad = [[0, 0], [1, 1]]} {batch_group_count = 1 : i64, feature_group_count = 1 : i64} : (tensor<1x1x60x80xf32>, tensor<1x1x2x3xf32>) -> tensor<1x1x59x80xf32>
   return %0 : tensor<1x1x59x80xf32>
 }
+func.func @narrow(%x: tensor<1x4x8x1xbf16>, %y: tensor<1x2x1x1xbf16>) -> tensor<1x4x4x1xbf16> {
+  %0 = stablehlo.convolution(%x, %y) dim_numbers = [b, 0, 1, f]x[0, 1, i, o]->[b, 0, 1, f], window = {stride = [1, 2]} {batch_group_count = 1 : i64, feature_group_count = 1 : i64} : (tensor<1x4x8x1xbf16>, tensor<1x2x1x1xbf16>) -> tensor<1x4x4x1xbf16>
+  return %0 : tensor<1x4x4x1xbf16>
+}
 // CHECK-LABEL: func.func @long
 // CHECK:         [[IMAGES:%\w+]] = stablehlo.reshape %arg0 : (tensor<4x256x32xf32>) -> tensor<4x1x256x32xf32>
 // CHECK:         stablehlo.convolution([[IMAGES]]
@@ -35,3 +39,7 @@ func.func @image(%x: tensor<1x1x60x80xf32>, %y: tensor<1x1x2x3xf32>) -> tensor<1
 // CHECK-LABEL: func.func @image
 // CHECK-NOT:     stablehlo.convolution
 // CHECK-COUNT-6: stablehlo.multiply
+// CHECK-LABEL: func.func @narrow
+// CHECK:         [[WIDE:%\w+]] = stablehlo.convert %arg1
+// CHECK:         stablehlo.optimization_barrier [[WIDE]]
+// CHECK:         stablehlo.multiply

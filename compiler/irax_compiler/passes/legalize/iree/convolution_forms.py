@@ -19,11 +19,13 @@ from irax_compiler import blas
 from irax_compiler.importing import deferred
 from irax_compiler.mlir import Operation, Value, dtype_of, shape_of
 from irax_compiler.ops import elementwise, shape, slicing
+from irax_compiler.ops.conversion import Convert
 from irax_compiler.ops.convolution import ConvDimensions, Convolution, dilated
 from irax_compiler.ops.core import full
 from irax_compiler.ops.dot import DotDimensions, DotGeneral
 from irax_compiler.passes.legalize.iree.convolution import apart
 from irax_compiler.passes.legalize.legalization import legalizes
+from irax_compiler.passes.matching import made_by
 from irax_compiler.passes.rewriting import read_as
 from irax_compiler.sizes import is_symbolic
 
@@ -329,6 +331,8 @@ def _sum_of_multiples(
 ) -> Value:
     rank = len(out)
     best = _features_last(rank)
+    # LLVM takes minutes for kernels that convert narrow factors of strided slices.
+    y = apart(y) if made_by(y, Convert) else y
     x = shape.transpose(_padded(op, x, range(rank)), _order(op.dimensions.lhs, best.lhs))
     y = shape.transpose(y, _order(op.dimensions.rhs, best.rhs))
     n, *spatial, _ = shape_of(x)
