@@ -25,7 +25,7 @@ from typing import IO, Any
 
 import numpy as np
 
-from irax_runtime import archives, sizes, trees
+from irax_runtime import archives, instructions, sizes, trees
 from irax_runtime.archives import WEIGHTS, Bytes
 from irax_runtime.device import Device, Executable
 from irax_runtime.devices import NoDevice, devices, platforms
@@ -166,13 +166,17 @@ def _check_manifest(manifest: dict[str, Any], contents: Mapping[str, Bytes]) -> 
 
 
 def processor_features() -> list[str]:
-    """The vector instructions of the processor this runs on; none where nobody tells."""
+    """The vector instructions of the processor this runs on, as far as the system lets this process
+    use them; none where nobody tells.
+    """
     try:
         text = Path("/proc/cpuinfo").read_text()
     except OSError:
         return []
     match = re.search(r"^(?:flags|Features)\s*:(.*)$", text, re.MULTILINE)
-    return sorted({f for f in match[1].split() if _VECTORS.match(f)}) if match else []
+    found = {f for f in match[1].split() if _VECTORS.match(f)} if match else set[str]()
+    has_matrices = instructions.ask_for_matrices()
+    return sorted(f for f in found if has_matrices or not f.startswith("amx"))
 
 
 @dataclass(frozen=True)

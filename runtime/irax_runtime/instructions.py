@@ -10,10 +10,12 @@ from irax_runtime.once import once
 
 
 @once
-def ask_for_matrices() -> None:
+def ask_for_matrices() -> bool:
     """Ask Linux for the registers of AMX, with which programs multiply small matrices where the
-    processor has them. For the process and all of its threads, those to come too.
+    processor has them; return True if it gives them. For the process and all of its threads, those
+    to come too.
     """
-    if sys.platform == "linux" and platform.machine() == "x86_64":
-        ask, what, registers = 158, 0x1023, 18  # arch_prctl, ARCH_REQ_XCOMP_PERM, XTILEDATA
-        ctypes.CDLL(None).syscall(ask, what, registers)
+    if sys.platform != "linux" or platform.machine() != "x86_64":
+        return False
+    ask, what, registers = 158, 0x1023, 18  # arch_prctl, ARCH_REQ_XCOMP_PERM, XTILEDATA
+    return ctypes.CDLL(None).syscall(ask, what, registers) == 0

@@ -20,7 +20,7 @@ from irax_compiler import mlir
 from irax_compiler.blas import library
 from irax_compiler.lowering import lower
 from irax_compiler.targets import compile as compile_module
-from irax_runtime import archives, exported, trees
+from irax_runtime import archives, exported, instructions, trees
 
 DOCS = Path(__file__).parents[2] / "docs" / "export.md"
 BLOCKS = re.findall(r"^```(\w+)\n(.*?)^```", DOCS.read_text("utf-8"), re.DOTALL | re.MULTILINE)
@@ -235,3 +235,15 @@ def test_trees_that_cannot_be_described():
         trees.describe([object()], no_parts)
     with pytest.raises(ValueError, match="of an unknown kind"):
         trees.build({"set": [0]}, [1])
+
+
+def test_instructions_that_the_system_refuses_are_none_of_the_processor(monkeypatch):
+    facts = Path("/proc/cpuinfo")
+    if not facts.exists():
+        pytest.skip("the system does not tell")
+    text = "flags : fma amx_tile avx2\n"
+    monkeypatch.setattr(Path, "read_text", lambda self: text)
+    for allowed in (True, False):
+        monkeypatch.setattr(instructions, "ask_for_matrices", lambda allowed=allowed: allowed)
+        assert ("amx_tile" in exported.processor_features()) == allowed
+        assert {"fma", "avx2"} <= set(exported.processor_features())
