@@ -23,6 +23,7 @@ from irax.config import config
 from irax.core import origins, source
 from irax.core.array import Array, ConcreteArray, as_array
 from irax.core.dispatch import runs_at_once
+from irax.core.dtypes.python_ints import is_outside
 from irax.core.dtypes.strictness import library
 from irax.core.interpreters.replay import Replay
 from irax.core.key_arrays import KeyArray
@@ -70,6 +71,7 @@ def replayed(function: _Function, numbers_vary: bool = False) -> _Function:
             if config.stepwise or not runs_at_once():
                 return function(*args, **kwargs)
             arrays: list[Any] = []
+            ints: list[int] = []
             key: list[Any] = [config.traced, *kwargs]
             for x in (*args, *kwargs.values()) if kwargs else args:
                 kind = type(x)
@@ -82,10 +84,14 @@ def replayed(function: _Function, numbers_vary: bool = False) -> _Function:
                         return function(*args, **kwargs)
                     arrays.append(number)
                     key.append(number.aval)
+                    if kind is int and not 0 <= x <= 1:
+                        ints.append(x)
                 elif kind in _PLAIN:
                     key += (kind, x)  # the type too, because 1 == True
                 elif not _describe(x, key, arrays):
                     return function(*args, **kwargs)
+            if ints and any(is_outside(x, a.dtype) for a in arrays for x in ints):
+                return function(*args, **kwargs)  # a replay takes them as they wrap around
             place = tuple(key)
             replay = kept.get(place, 0)
             if isinstance(replay, _Replay):

@@ -12,6 +12,7 @@ from irax.core.array import Array, ConcreteArray, as_array
 from irax.core.dimensions import size_of
 from irax.core.dtypes.operands import as_arrays, check_number
 from irax.core.dtypes.promotion import convert
+from irax.core.dtypes.python_ints import check_ints
 from irax.core.examples import EXAMPLES
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -101,8 +102,14 @@ def array_of(what: str, x: Any, toward: np.dtype[Any] | None = None) -> Array:
     return x if isinstance(x, Array) else as_array(x, what, toward)
 
 
-def filling(what: str, x: Any, dtype: np.dtype[Any]) -> Array:
-    """Return `array_of(x)` for a conversion: numbers that need 64 bits keep them."""
+def filling(what: str, x: Any, dtype: np.dtype[Any] | None = None) -> Array:
+    """Return `array_of(x)` for a conversion: numbers that need 64 bits keep them.
+
+    Raises:
+        OverflowError: `dtype`, where it is given, is one of integers and does not hold the int.
+    """
+    if dtype is not None:
+        check_ints([x], dtype, f"{what}: fill_value")
     if type(x) is int and -(2**63) <= x < 2**64:
         return ConcreteArray(np.asarray(x), weak_type=True)
     return array_of(what, x, dtype)
@@ -112,6 +119,7 @@ def strict(what: str, *operands: Any) -> list[Array]:
     """The operands as arrays that may go together in lax.
 
     Raises:
+        OverflowError: a Python integer that their dtype does not hold.
         TypeError: they differ in dtype (a Python number takes that of the others, if of their
             kind), or in shape other than by being scalars or 1 along a dimension.
     """
@@ -120,6 +128,7 @@ def strict(what: str, *operands: Any) -> list[Array]:
     if all(x.aval.dtype == first.dtype and x.aval.shape == first.shape for x in arrays):
         return arrays
     dtype, _ = dtypes.join(*arrays)
+    check_ints(operands, dtype, what)
     arrays = [adapted(x, dtype) for x in arrays]
     if len({x.dtype for x in arrays}) > 1:
         listed = " and ".join(str(x.dtype) for x in arrays)

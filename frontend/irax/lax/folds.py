@@ -11,6 +11,7 @@ from irax.core.dimensions import size_of
 from irax.core.dispatch import bind
 from irax.core.dtypes.operands import as_arrays
 from irax.core.dtypes.promotion import convert
+from irax.core.dtypes.python_ints import check_ints
 from irax.core.trees import array_trees
 from irax.core.trees.flattening import name_of
 from irax.dtypes import result_type
@@ -171,6 +172,7 @@ def _operands(what: str, operands: Any, inits: Any) -> tuple[list[Array], list[A
             )
         if init.ndim:
             raise TypeError(f"{what}: an init value must be a scalar, got shape {init.shape}")
+        check_ints(starts[i : i + 1], x.dtype, f"{what}: init value")
         if init.weak_type and result_type(x, init) == x.dtype:
             values[i] = init = convert(init, x.dtype)
         if init.dtype != x.dtype:

@@ -20,6 +20,7 @@ from irax.core.dispatch import bind, elements, staged
 from irax.core.dtypes.operands import as_arrays
 from irax.core.dtypes.operands import broadcast_shapes as fitted_shape
 from irax.core.dtypes.promotion import convert
+from irax.core.dtypes.python_ints import check_ints
 from irax.core.key_arrays import KeyArray
 from irax.core.shardings.explicit_axes import check_alike
 from irax.core.tracing import still_open
@@ -119,6 +120,7 @@ def full(
         sharding: the sharding of the result.
 
     Raises:
+        OverflowError: a Python integer that the dtype does not hold.
         TypeError: `shape` is not a shape, `fill_value` not a scalar, or `dtype` not a dtype.
 
     >>> irax.lax.full((2,), 1.5)
@@ -167,6 +169,7 @@ def full_like(
         sharding: the sharding of the result.
 
     Raises:
+        OverflowError: a Python integer that the dtype does not hold.
         TypeError: `x` is not an array, `fill_value` not a scalar, or `dtype` not a dtype.
 
     >>> irax.lax.full_like(jnp.arange(3), 7)
@@ -509,6 +512,7 @@ def pad(
             two elements; a negative number before or after takes elements away.
 
     Raises:
+        OverflowError: a Python integer that the dtype does not hold.
         TypeError: another dtype, or not a scalar.
         ValueError: not three ints for each dimension.
 
@@ -517,6 +521,7 @@ def pad(
     """
     what = "lax.pad"
     x, value = as_arrays([operand, padding_value], what)
+    check_ints([padding_value], x.dtype, f"{what}: padding_value")
     value = adapted(value, x.dtype)
     if value.dtype != x.dtype or value.ndim:
         kind = ValueError if value.ndim else TypeError

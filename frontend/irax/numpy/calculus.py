@@ -11,6 +11,7 @@ from irax import dtypes, lax
 from irax.core.array import Array
 from irax.core.dtypes.operands import as_arrays, inexact_dtype, judge_ranks
 from irax.core.dtypes.promotion import broadcast_to, convert, promote_dtypes
+from irax.core.dtypes.python_ints import fitted
 from irax.lax.arguments import canonical_axes, canonical_axis, canonical_int
 from irax.numpy.aggregates import reductions
 from irax.numpy.elementwise.division import floor_divide, remainder
@@ -58,7 +59,7 @@ def diff(
     along = canonical_axis("diff", axis, x.ndim)
 
     def beside(more: ArrayLike) -> Array:
-        (y,) = as_arrays([more], "diff")
+        (y,) = as_arrays([fitted(more, x.dtype, "diff")], "diff")
         return y if y.ndim else broadcast_to(y, (*x.shape[:along], 1, *x.shape[along + 1 :]))
 
     parts = [x]
@@ -96,7 +97,7 @@ def ediff1d(
     parts = [ravel(x) if 0 in x.shape else diff(ravel(x))]
     for more, place in ((to_begin, 0), (to_end, 2)):
         if more is not None:
-            (extra,) = as_arrays([more], "ediff1d")
+            (extra,) = as_arrays([fitted(more, x.dtype, "ediff1d")], "ediff1d")
             parts.insert(place, convert(ravel(extra), x.dtype))
     return concatenate(parts)
 

@@ -389,6 +389,7 @@ def full(
     Raises:
         TypeError: `shape` is not a shape, `fill_value` not an array or a number, or `dtype` not a
             dtype.
+        OverflowError: a Python integer that the dtype does not hold.
         ValueError: `fill_value` does not broadcast to the shape.
 
     >>> irax.numpy.full((2, 2), irax.numpy.arange(2))
@@ -398,7 +399,7 @@ def full(
     wanted = None if dtype is None else dtypes.requested_dtype(dtype, "full")
     number = None if isinstance(wanted, dtypes.KeyType) else wanted
     if type(fill_value) is int and number is not None:
-        fill = convert(filling("full", fill_value, number), number)  # which wraps around, as in JAX
+        fill = convert(filling("full", fill_value, number), number)
     else:
         fill = array(fill_value, number)
     sizes = canonical_shape("full", shape)
@@ -505,6 +506,7 @@ def full_like(
 
     Raises:
         TypeError: `a` is not an array, `shape` not a shape, or `dtype` not a dtype.
+        OverflowError: a Python integer that the dtype does not hold.
         ValueError: `fill_value` does not broadcast to the shape.
 
     >>> irax.numpy.full_like(irax.numpy.arange(3), 7)
@@ -513,7 +515,8 @@ def full_like(
     like = aval_of(a, "full_like: a")
     weak = dtype is None and like.weak_type
     wanted = like.dtype if dtype is None else dtypes.requested_dtype(dtype, "full_like")
-    fill = filling("full_like", fill_value, wanted)
+    number = None if isinstance(wanted, dtypes.KeyType) else wanted
+    fill = filling("full_like", fill_value, number)
     sizes = like.shape if shape is None else canonical_shape("full_like", shape)
     check_parts("full_like", fill_value, wanted)
     if isinstance(wanted, dtypes.KeyType) and fill.dtype != wanted:

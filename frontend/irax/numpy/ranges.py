@@ -11,8 +11,9 @@ from irax import dtypes, errors, lax
 from irax.core import transfer_guards
 from irax.core.array import Array, ConcreteArray, as_array
 from irax.core.dispatch import staged
-from irax.core.dtypes.operands import as_arrays, broadcast_shapes, fitted, inexact_dtype
+from irax.core.dtypes.operands import as_arrays, broadcast_shapes, inexact_dtype
 from irax.core.dtypes.promotion import convert, promote_dtypes
+from irax.core.dtypes.python_ints import wide
 from irax.core.shardings.sharded import apart_from
 from irax.lax.arguments import canonical_int, canonical_shape
 from irax.numpy.elementwise.exponentials import log10
@@ -57,7 +58,7 @@ def arange(
     if dtype is not None:
         dtype = dtypes.requested_dtype(dtype, "arange")
     with transfer_guards.explicit():  # numbers are no arrays that are copied
-        arrays = as_arrays([v if dtype is None else fitted(v, dtype) for v in given], "arange")
+        arrays = as_arrays([v if dtype is None else wide(v, dtype) for v in given], "arange")
     if any(x.dtype.kind == "c" for x in arrays):
         raise ValueError("arange: start, stop and step must be real, got complex numbers")
     if dtype is None:

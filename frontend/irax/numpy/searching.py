@@ -12,8 +12,9 @@ import numpy as np
 from irax import dtypes, errors, lax
 from irax.core.array import Array, as_array
 from irax.core.dispatch import bind
-from irax.core.dtypes.operands import as_arrays, broadcast_shapes, fitted
+from irax.core.dtypes.operands import as_arrays, broadcast_shapes
 from irax.core.dtypes.promotion import broadcast_to, convert
+from irax.core.dtypes.python_ints import fitted
 from irax.core.places import from_the_end, holds, widened, with_number, within, wrapped
 from irax.core.shardings.explicit_axes import check_alike
 from irax.execution.shardings.jit_shardings import placed_like
@@ -81,7 +82,9 @@ def _filled(found: Array, inside: Array | None, fill_value: Any) -> Array:
         return found
     fill = default_fill(found.dtype) if fill_value is None else fill_value
     fill = convert(
-        as_array(fitted(fill, found.dtype), toward=found.dtype), found.dtype, found.weak_type
+        as_array(fitted(fill, found.dtype, "fill_value"), toward=found.dtype),
+        found.dtype,
+        found.weak_type,
     )
     return logic.where(inside, found, fill)
 

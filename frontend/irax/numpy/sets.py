@@ -14,8 +14,10 @@ from irax import dtypes, errors, lax
 from irax.core.array import Array, as_array
 from irax.core.dtypes.operands import as_arrays
 from irax.core.dtypes.promotion import convert, promote_dtypes
+from irax.core.dtypes.python_ints import fitted
 from irax.core.shardings.explicit_axes import layout_is_stated
 from irax.lax.arguments import canonical_axis, canonical_int
+from irax.numpy.elementwise.beyond import compared
 from irax.numpy.elementwise.logic import (
     equal,
     isnan,
@@ -223,7 +225,8 @@ def _unique(
     values = take(parts, index, 0, mode="clip")
     if fill_value is not None:
         column = reshape(there, (count, *[1] * (parts.ndim - 1)))
-        values = where(column, values, convert(as_array(fill_value), x.dtype, x.weak_type))
+        fill = as_array(fitted(fill_value, x.dtype, f"{name}: fill_value"))
+        values = where(column, values, convert(fill, x.dtype, x.weak_type))
     groups = lax.sub(lax.cumsum(convert(starts, dtypes.default_int())), _ones_like(order))
     inverse = lax.full((n,), 0, groups.dtype).at[order].set(groups)
     if axis is None:
@@ -308,6 +311,8 @@ def isin(
     methods = {"auto": "", "compare_all": "", "binary_search": "scan", "sort": "sort"}
     if method not in methods:
         raise ValueError(f"isin: method must be one of {', '.join(methods)}, got {method!r}")
+    if compared("equal", element, test_elements) is not None:  # an int that the dtype cannot hold
+        return lax.full(np.shape(element), invert, np.bool)
     x, others = promote_dtypes(element, test_elements, what="isin")
     others = ravel(others)
     if not others.size:

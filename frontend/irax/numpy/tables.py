@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+from collections.abc import Callable
 from types import FunctionType
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -50,10 +51,17 @@ def binary(
     accepts: Kinds | None = None,
     kind: Any = None,
     identity: Any = None,
+    beyond: Callable[[str, Any, Any], Array | None] | None = None,
 ) -> BinaryUfunc:
-    """A `ufunc` of two operands that applies `op`; the rest is as for `promotion.apply`."""
+    """A `ufunc` of two operands that applies `op`; the rest is as for `promotion.apply`.
+
+    `beyond` returns the result beside a Python integer that the dtype does not hold, else None.
+    """
 
     def function(x1: ArrayLike, x2: ArrayLike, /) -> Array:
+        known = beyond(name, x1, x2) if beyond is not None else None
+        if known is not None:
+            return known
         return apply(op, x1, x2, what=name, dtype_kind=kind, accepts=accepts)
 
     return universal(2, identity)(

@@ -17,6 +17,7 @@ from irax.core.dispatch import elements
 from irax.core.dtypes.operands import as_arrays, check_dtype, judge_ranks
 from irax.core.dtypes.promotion import apply, convert, promote
 from irax.core.shardings.sharded import apart_from
+from irax.numpy.elementwise.beyond import bounded
 from irax.numpy.elementwise.complex_parts import by_parts
 from irax.numpy.elementwise.logic import (
     equal,
@@ -54,8 +55,12 @@ multiply: BinaryUfunc = binary(
 )
 divide: BinaryUfunc = binary("divide", ew.divide, "x1 / x2, a float.", kind=np.inexact)
 true_divide: BinaryUfunc = divide
-maximum: BinaryUfunc = binary("maximum", ew.maximum, "The larger one; nan where either is nan.")
-minimum: BinaryUfunc = binary("minimum", ew.minimum, "The smaller one; nan where either is nan.")
+maximum: BinaryUfunc = binary(
+    "maximum", ew.maximum, "The larger one; nan where either is nan.", beyond=bounded
+)
+minimum: BinaryUfunc = binary(
+    "minimum", ew.minimum, "The smaller one; nan where either is nan.", beyond=bounded
+)
 negative: UnaryUfunc = universal(1)(unary("negative", ew.negate, "-x.", NUMBER))
 _abs: Unary = unary("abs", ew.abs, "The absolute value.")
 _sign: Unary = unary("sign", ew.sign, "-1, 0 or 1; nan for nan.", NUMBER)

@@ -18,6 +18,7 @@ from irax.config import config
 from irax.core import source
 from irax.core.array import Array, as_array
 from irax.core.dtypes import strictness
+from irax.core.dtypes.python_ints import fitted
 from irax_compiler.sizes import InconclusiveDimensionOperation
 
 Kinds = type | tuple[type, ...]
@@ -31,6 +32,7 @@ def as_arrays(operands: Sequence[Any], what: str) -> list[Array]:
     """The operands as arrays.
 
     Raises:
+        OverflowError: a Python integer that needs 64 bits, where their common dtype has fewer.
         TypeError: one is a list, a string, ...; the message names it and the function, `what`.
     """
     try:
@@ -41,19 +43,7 @@ def as_arrays(operands: Sequence[Any], what: str) -> list[Array]:
         raise
     except OverflowError:
         dtype, _ = dtypes.lattice_result_type(*operands)
-        return [as_array(fitted(x, dtype), toward=dtype) for x in operands]
-
-
-def fitted(x: Any, dtype: np.dtype[Any]) -> Any:
-    """Return an int that is too large for the default dtype in the dtype that it is used in, if
-    that can hold it: an unsigned one, or one of floats. Anything else is returned as it is.
-    """
-    if type(x) is not int or abs(x) < 1 << 31:
-        return x
-    if dtypes.issubdtype(dtype, np.integer):
-        limits = dtypes.iinfo(dtype)
-        return np.array(x, dtype) if limits.min <= x <= limits.max else x
-    return np.array(float(x)).astype(dtype) if dtypes.issubdtype(dtype, np.inexact) else x
+        return [as_array(fitted(x, dtype, what), toward=dtype) for x in operands]
 
 
 def with_weak_type(x: Array, weak_type: bool) -> Array:

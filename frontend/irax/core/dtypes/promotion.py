@@ -15,6 +15,7 @@ from irax import dtypes
 from irax.core.array import Array
 from irax.core.dispatch import current, shortcut
 from irax.core.dtypes.operands import Kinds, as_arrays, common_shape, with_weak_type
+from irax.core.dtypes.python_ints import check_ints
 from irax_compiler.ops.core import Op
 from irax_compiler.ops.numpy_call import NumpyCall
 
@@ -39,6 +40,7 @@ def promote_dtypes(*operands: Any, what: str) -> list[Array]:
     """The operands as arrays of their common dtype."""
     arrays = as_arrays(operands, what)
     dtype, weak = dtypes.lattice_result_type(*arrays)
+    check_ints(operands, dtype, what)
     return [convert(x, dtype, weak) for x in arrays]
 
 
@@ -46,6 +48,7 @@ def promote(*operands: Any, what: str) -> list[Array]:
     """The operands as arrays of their common dtype and shape."""
     given = as_arrays(operands, what)
     arrays = promote_dtypes(*given, what=what)
+    check_ints(operands, arrays[0].dtype, what)
     target = common_shape(given, what)
     return [broadcast_to(x, target) for x in arrays]
 

@@ -10,10 +10,12 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Sequence
 from typing import Any
 
+from irax import dtypes
 from irax.config import config
 from irax.core.array import Array, ConcreteArray, device_of
 from irax.core.avals import ShapedArray, aval_placed
-from irax.core.dtypes.operands import Kinds, as_arrays
+from irax.core.dtypes.operands import Kinds, as_arrays, common_dtype
+from irax.core.dtypes.python_ints import check_ints
 from irax.core.interpreters.interface import Interpreter, R
 from irax.core.interpreters.numpy import NumPy
 from irax.core.key_arrays import KeyArray
@@ -129,6 +131,7 @@ class OnDevice(Interpreter):
         arrays = as_arrays(operands, what)
         if _have_keys(arrays):
             return super().elementwise(op, arrays, what, dtype_kind, accepts)
+        check_ints(operands, common_dtype(arrays, what, dtype_kind, accepts)[0], what)
         (result,) = self._there(operation, (op, dtype_kind, accepts), arrays, what)
         return result
 
@@ -140,6 +143,7 @@ class OnDevice(Interpreter):
         arrays = as_arrays((condition, on_true, on_false), what)
         if _have_keys(arrays):
             return super().select(condition, on_true, on_false, what)
+        check_ints((on_true, on_false), dtypes.lattice_result_type(*arrays[1:])[0], what)
         (result,) = self._there(operation, "select", arrays, what)
         return result
 

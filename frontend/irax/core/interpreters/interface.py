@@ -22,6 +22,7 @@ from irax.core.dtypes.operands import (
     common_shape,
     with_weak_type,
 )
+from irax.core.dtypes.python_ints import check_ints
 from irax.core.key_arrays import KeyArray, bind_keys
 from irax.core.module_builder import ModuleBuilder
 from irax_compiler.ops import comparison, conversion, shape
@@ -126,6 +127,7 @@ class Interpreter(ABC):
         """Return the result of an elementwise op of operands that are promoted and broadcast."""
         arrays = as_arrays(operands, what)
         dtype, weak = common_dtype(arrays, what, dtype_kind, accepts)
+        check_ints(operands, dtype, what)
         target = common_shape(arrays, what)
         arrays = [self.broadcast_to(self.convert(x, dtype, weak), target) for x in arrays]
         result = self.bind(op, arrays, weak)
@@ -135,6 +137,7 @@ class Interpreter(ABC):
         """Return `on_true` where a boolean condition holds, else `on_false`."""
         x, y = as_arrays((on_true, on_false), what)
         dtype, weak = dtypes.lattice_result_type(x, y)
+        check_ints((on_true, on_false), dtype, what)
         target = broadcast_shapes(condition.shape, x.shape, y.shape, what=what)
         if condition.ndim:
             condition = self.broadcast_to(condition, target)

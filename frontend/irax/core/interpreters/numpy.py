@@ -20,10 +20,10 @@ from irax.core.dtypes.operands import (
     broadcast_shapes,
     common_dtype,
     common_shape,
-    fitted,
     judge_ranks,
     types_text,
 )
+from irax.core.dtypes.python_ints import fitted
 from irax.core.interpreters.interface import Interpreter, R, converted
 from irax.core.module_builder import ModuleBuilder
 from irax.core.tracing import concrete_array, padded
@@ -106,7 +106,8 @@ class NumPy(Interpreter):
         dtype, weak = dtypes.lattice_result_type(*operands)
         if isinstance(dtype, dtypes.KeyType):
             return super().select(condition, on_true, on_false, what)
-        values = [_of_dtype(condition, np.dtype(np.bool)), *quietly(_values, operands, dtype)]
+        chosen = quietly(_values, operands, dtype, what)
+        values = [_of_dtype(condition, np.dtype(np.bool), what), *chosen]
         judge_ranks(values, what)
         broadcast_shapes(*(x.shape for x in values), what=what)
         return ConcreteArray(np.where(*values), weak)
@@ -136,19 +137,19 @@ def _ready(operands: Sequence[Any], what: str) -> Sequence[Any]:
 def _compute(
     op: Op, operands: Sequence[Any], dtype: np.dtype[Any], what: str
 ) -> tuple[list[np.ndarray[Any, Any]], np.ndarray[Any, Any]]:
-    values = _values(operands, dtype)
+    values = _values(operands, dtype, what)
     _check_shapes(operands, values, what)
     return values, np.asarray(long_runs.evaluate(op, no_calls, values))
 
 
-def _values(operands: Sequence[Any], dtype: np.dtype[Any]) -> list[np.ndarray[Any, Any]]:
+def _values(operands: Sequence[Any], dtype: np.dtype[Any], what: str) -> list[np.ndarray[Any, Any]]:
     return [
-        x.value if type(x) is ConcreteArray and x.aval.dtype is dtype else _of_dtype(x, dtype)
+        x.value if type(x) is ConcreteArray and x.aval.dtype is dtype else _of_dtype(x, dtype, what)
         for x in operands
     ]
 
 
-def _of_dtype(x: Any, dtype: np.dtype[Any]) -> np.ndarray[Any, Any]:
+def _of_dtype(x: Any, dtype: np.dtype[Any], what: str) -> np.ndarray[Any, Any]:
     """The elements of an operand, which NumPy is to compute with in a dtype."""
     if type(x) is ConcreteArray:
         value = x.value
@@ -156,7 +157,7 @@ def _of_dtype(x: Any, dtype: np.dtype[Any]) -> np.ndarray[Any, Any]:
         return np.array(x, dtype)
     else:
         why = "an operation outside of its trace"
-        value = as_array(fitted(x, dtype), toward=dtype).concrete(
+        value = as_array(fitted(x, dtype, what), toward=dtype).concrete(
             why, errors.ConcretizationTypeError
         )
     return value if value.dtype == dtype else conversion.Convert(dtype).evaluate(no_calls, value)

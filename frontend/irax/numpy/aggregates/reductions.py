@@ -148,9 +148,15 @@ def masked(name: str, x: Array, where: ArrayLike | None, value: ArrayLike) -> Ar
 
 
 def _begun(name: str, op: Callable[..., Array], folded: Array, initial: ArrayLike | None) -> Array:
-    """The operand, and the initial value in its dtype."""
+    """The operand, and the initial value in its dtype.
+
+    Raises:
+        OverflowError: a Python integer that the dtype does not hold.
+    """
     if initial is None:
         return folded
+    if type(initial) is int and dtypes.issubdtype(folded.dtype, np.integer):
+        return op(initial, folded)
     (start,) = as_arrays([initial], f"{name}: initial")
     if start.ndim:
         raise ValueError(f"{name}: initial must be a scalar, got shape {start.shape}")

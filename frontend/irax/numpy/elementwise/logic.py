@@ -12,6 +12,7 @@ from irax.core.dtypes.operands import as_arrays, judge_ranks
 from irax.core.dtypes.promotion import apply, promote_dtypes
 from irax.core.dtypes.promotion import select as choose
 from irax.lax.arguments import documented
+from irax.numpy.elementwise.beyond import compared
 from irax.numpy.signatures import Unary
 from irax.numpy.tables import (
     BITS,
@@ -37,12 +38,17 @@ if TYPE_CHECKING:
 
 # ---- comparisons ---------------------------------------------------------------------------------
 
-equal: BinaryUfunc = binary("equal", comparison.equal, "True where x1 == x2.")
-not_equal: BinaryUfunc = binary("not_equal", comparison.not_equal, "True where x1 != x2.")
+equal: BinaryUfunc = binary("equal", comparison.equal, "True where x1 == x2.", beyond=compared)
+not_equal: BinaryUfunc = binary(
+    "not_equal", comparison.not_equal, "True where x1 != x2.", beyond=compared
+)
 
 
 def _order(name: str, symbol: str, op: Op, strict: Op) -> BinaryUfunc:
     def function(x1: ArrayLike, x2: ArrayLike, /) -> Array:
+        known = compared(name, x1, x2)
+        if known is not None:
+            return known
         if not (_is_complex(x1) or _is_complex(x2)):
             return apply(op, x1, x2, what=name)
         x, y = promote_dtypes(x1, x2, what=name)

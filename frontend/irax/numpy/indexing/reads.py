@@ -16,8 +16,8 @@ import numpy as np
 from irax.config import config
 from irax.core.array import Array, ConcreteArray, as_array
 from irax.core.dispatch import beside, bind, elements
-from irax.core.dtypes.operands import fitted
 from irax.core.dtypes.promotion import apply, broadcast_to, convert
+from irax.core.dtypes.python_ints import fitted
 from irax.core.places import place as place_of
 from irax.core.places import place_dtype, with_number
 from irax.core.shardings.explicit_axes import check_region
@@ -126,7 +126,8 @@ def _fill(dtype: np.dtype[Any], fill_value: Any) -> Array:
     if fill_value is None:
         fill = default_fill(dtype)
         return fill if isinstance(fill, Array) else ConcreteArray(np.array(fill).astype(dtype))
-    return convert(as_array(fitted(fill_value, dtype), "get: fill_value", dtype), dtype)
+    fill = fitted(fill_value, dtype, "get: fill_value")
+    return convert(as_array(fill, "get: fill_value", dtype), dtype)
 
 
 def _gather(x: Array, parts: Parts) -> Array:

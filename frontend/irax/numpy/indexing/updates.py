@@ -21,8 +21,9 @@ from irax.config import config
 from irax.core import source
 from irax.core.array import Array, ConcreteArray, as_array
 from irax.core.dispatch import beside, bind, elements
-from irax.core.dtypes.operands import broadcast_shapes, fitted
+from irax.core.dtypes.operands import broadcast_shapes
 from irax.core.dtypes.promotion import apply, broadcast_to, convert
+from irax.core.dtypes.python_ints import fitted
 from irax.core.places import with_number
 from irax.core.shardings.explicit_axes import check_region, check_update
 from irax.core.tracebacks import api_boundary
@@ -337,7 +338,8 @@ class _Update:
             values = jnp.asarray(values)
         if type(values) is bool:  # which is 0 or 1 in each dtype
             values = convert(as_array(values), self.x.dtype)
-        values = as_array(fitted(values, self.x.dtype), f"{self.what}: values", self.x.dtype)
+        what = f"{self.what}: values"
+        values = as_array(fitted(values, self.x.dtype, what), what, self.x.dtype)
         target = self.parts.result_shape()
         try:
             fits = broadcast_shapes(values.shape, target) == target

@@ -12,6 +12,7 @@ from irax.core.array import Array
 from irax.core.dispatch import staged
 from irax.core.dtypes.operands import as_arrays, judge_ranks
 from irax.core.dtypes.promotion import broadcast_to, convert, promote_dtypes
+from irax.core.dtypes.python_ints import fitted
 from irax.core.places import widened, within, wrapped
 from irax.numpy.elementwise.logic import equal, not_equal, where
 from irax.numpy.tables import no_out
@@ -147,7 +148,7 @@ def piecewise(
     def branch(function: Any) -> Callable[[Array], Array]:
         def of_element(x: Array) -> Array:
             value = function(x, *args, **kw) if callable(function) else function
-            (value,) = as_arrays([value], "piecewise")
+            (value,) = as_arrays([fitted(value, values.dtype, "piecewise")], "piecewise")
             return broadcast_to(convert(value, values.dtype), x.shape)
 
         return of_element

@@ -12,6 +12,7 @@ from irax import dtypes, errors, lax
 from irax.core.array import Array, ConcreteArray
 from irax.core.dtypes.operands import as_arrays
 from irax.core.dtypes.promotion import broadcast_to, convert
+from irax.core.dtypes.python_ints import fitted
 from irax.core.places import from_the_end, widened, within, wrapped
 from irax.lax.arguments import canonical_axes, canonical_axis, canonical_shape
 from irax.numpy.elementwise.division import remainder
@@ -39,6 +40,12 @@ def _not_in_place(name: str, inplace: bool) -> None:
 # ---- along an axis -------------------------------------------------------------------------------
 
 
+def _with_values(name: str, x: ArrayLike, values: ArrayLike) -> list[Array]:
+    """Return an array, and the values that go into it: a Python integer must fit into its dtype."""
+    (array,) = as_arrays([x], name)
+    return [array, *as_arrays([fitted(values, array.dtype, name)], name)]
+
+
 def insert(
     arr: ArrayLike, obj: ArrayLike | slice, values: ArrayLike, axis: int | None = None
 ) -> Array:
@@ -57,7 +64,7 @@ def insert(
     >>> irax.numpy.insert(irax.numpy.array([1, 2, 3]), 1, 9)
     Array([1, 9, 2, 3], dtype=int32)
     """
-    x, new = as_arrays([arr, values], "insert")
+    x, new = _with_values("insert", arr, values)
     x, along = (ravel(x), 0) if axis is None else (x, canonical_axis("insert", axis, x.ndim))
     new = convert(new, x.dtype)
     n = x.shape[along]
@@ -168,7 +175,7 @@ def append(arr: ArrayLike, values: ArrayLike, axis: int | None = None) -> Array:
     >>> irax.numpy.append(irax.numpy.array([1, 2]), irax.numpy.array([3]))
     Array([1, 2, 3], dtype=int32)
     """
-    return concatenate(as_arrays([arr, values], "append"), axis)
+    return concatenate(_with_values("append", arr, values), axis)
 
 
 def resize(a: ArrayLike, new_shape: Any) -> Array:
@@ -330,7 +337,8 @@ def place(arr: ArrayLike, mask: ArrayLike, vals: ArrayLike, *, inplace: bool = T
     Array([0, 1, 7, 8], dtype=int32)
     """
     _not_in_place("place", inplace)
-    x, condition, new = as_arrays([arr, mask, vals], "place")
+    x, new = _with_values("place", arr, vals)
+    (condition,) = as_arrays([mask], "place")
     dtypes.judge_dtypes(x, new)
     new = ravel(new)
     if condition.size != x.size:
@@ -368,7 +376,8 @@ def put(
            [0., 1.]], dtype=float32)
     """
     _not_in_place("put", inplace)
-    x, places, new = as_arrays([a, ind, v], "put")
+    x, new = _with_values("put", a, v)
+    (places,) = as_arrays([ind], "put")
     dtypes.judge_dtypes(x, new)
     if not dtypes.issubdtype(places.dtype, np.integer):
         raise TypeError(f"put: ind must be integers, got {places.dtype}")

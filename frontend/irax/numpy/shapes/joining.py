@@ -9,11 +9,12 @@ from typing import Any
 
 import numpy as np
 
-from irax import errors, lax
+from irax import dtypes, errors, lax
 from irax.core.array import Array
 from irax.core.dimensions import is_zero
 from irax.core.dtypes.operands import as_arrays
 from irax.core.dtypes.promotion import promote_dtypes
+from irax.core.dtypes.python_ints import check_ints
 from irax.lax.arguments import (
     canonical_axis,
     canonical_int,
@@ -40,7 +41,10 @@ def _sequence(name: str, arrays: Any) -> list[Array]:
         arrays = list(arrays)
     if not arrays:
         raise ValueError(f"{name}: expected at least one array, got an empty sequence")
-    return as_arrays(arrays, name)
+    found = as_arrays(arrays, name)
+    if any(type(x) is int for x in arrays):
+        check_ints(arrays, dtypes.lattice_result_type(*found)[0], name)
+    return found
 
 
 def _check_axis(name: str, axis: Any, expected: str = "axis: expected an integer") -> None:

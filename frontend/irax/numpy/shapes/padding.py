@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -12,6 +12,7 @@ from irax.core.array import Array
 from irax.core.dimensions import size_of
 from irax.core.dtypes.operands import as_arrays
 from irax.core.dtypes.promotion import convert
+from irax.core.dtypes.python_ints import fitted
 from irax.numpy.aggregates.reductions import max as largest
 from irax.numpy.aggregates.reductions import min as smallest
 from irax.numpy.aggregates.statistics import mean
@@ -77,16 +78,18 @@ def _by_function(
     return x
 
 
+def _constants(x: Array, values: Sequence[Any]) -> list[Array]:
+    what = "pad: constant_values"
+    return as_arrays([fitted(value, x.dtype, what) for value in values], what)
+
+
 def _with_constants(x: Array, widths: Widths, mode: str, values: Any) -> Array:
     values = 0 if values is None else values
     if np.ndim(values) == 0:
-        (value,) = as_arrays([values], "pad: constant_values")
+        (value,) = _constants(x, [values])
         padded = lax.pad(x, convert(value, x.dtype), [(*pair, 0) for pair in widths])
         return padded.with_weak_type(True) if x.weak_type else padded
-    pairs = [
-        as_arrays(pair, "pad: constant_values")
-        for pair in _pairs("constant_values", values, x.ndim)
-    ]
+    pairs = [_constants(x, pair) for pair in _pairs("constant_values", values, x.ndim)]
     pairs = [tuple(convert(v, x.dtype) for v in pair) for pair in pairs]
     for axis, ((low, high), (before, after)) in enumerate(zip(widths, pairs, strict=True)):
         none = [(0, 0, 0)] * x.ndim
