@@ -175,8 +175,6 @@ IREE: tuple[Legalization, ...] = (
     complex_numbers.pad_of_complex,
     complex_numbers.bitcast_of_complex,
     loops.overwritten_carry,
-    loops.fixed_carry,
-    loops.repeated_carry,
     loops.carried_constant,
     fusion.single_strided_window,
     fusion.reshape_of_one_element,

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from irax_compiler import mlir
 from irax_compiler.mlir import Block, InsertionPoint, Operation, Value, shape_of
 from irax_compiler.ops import barrier, comparison, shape
-from irax_compiler.passes.core import inputs, nested
+from irax_compiler.passes.core import nested
 from irax_compiler.passes.host.host import is_host_call
 from irax_compiler.passes.legalize.iree import aliasing
 from irax_compiler.passes.legalize.legalization import legalizes
@@ -28,37 +28,6 @@ def overwritten_carry(operation: Operation) -> Sequence[Value] | None:
         if not mlir.num_uses(argument) and last.operands[i] != argument
     ]
     return _chosen(operation, unread)
-
-
-@legalizes("stablehlo.while", kind="bug", of="IREE")
-def fixed_carry(operation: Operation) -> Sequence[Value] | None:
-    """IREE forwards the next values of a loop through the condition, but no constant and nothing
-    from outside, and then expects as many as the loop carries: each is chosen by the condition.
-    """
-    body = operation.regions[1].blocks[0]
-    varying = set(body.arguments)
-    for view in body.operations:
-        if not varying.isdisjoint(inputs(view.operation)):
-            varying.update(view.operation.results)
-    fixed = [i for i, x in enumerate(mlir.terminator(body).operands) if x not in varying]
-    return _chosen(operation, fixed)
-
-
-@legalizes("stablehlo.while", kind="bug", of="IREE")
-def repeated_carry(operation: Operation) -> Sequence[Value] | None:
-    """IREE forwards a next value through the condition once, where several carries have it, and
-    then expects as many as the loop carries: others than the first are chosen by the condition.
-    """
-    body = operation.regions[1].blocks[0]
-    following = list(mlir.terminator(body).operands)
-    # A carry that keeps its value is the first: there would be nothing to choose.
-    seen = {x for x, old in zip(following, body.arguments, strict=True) if x == old}
-    repeated = []
-    for i, (x, old) in enumerate(zip(following, body.arguments, strict=True)):
-        if x != old and x in seen:
-            repeated.append(i)
-        seen.add(x)
-    return _chosen(operation, repeated)
 
 
 def _chosen(loop: Operation, places: Sequence[int]) -> Sequence[Value] | None:
