@@ -400,8 +400,8 @@ def _check_argument(setting: Setting, name: str, aval: ShapedArray, spec: Partit
         )
     if any(map(is_symbolic, aval.shape)):
         raise NotImplementedError(
-            f"shard_map: {name} of type {aval} has symbolic sizes, and shards have none: export the "
-            "function for sizes that are known"
+            f"shard_map: {name} of type {aval} has symbolic sizes, and shards have none: export "
+            "the function for sizes that are known"
         )
     for dimension, axes in enumerate(axes_by_dimension(spec, aval.ndim)):
         parts = setting.shards(axes)
