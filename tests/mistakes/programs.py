@@ -1,22 +1,12 @@
-"""Eighty programs that are wrong, as people write them: each with what its message has to say.
+"""A hundred programs that are wrong, as people write them: each with what its message has to say.
 
 `jax`, `jnp`, `lax` and `np` are there. The words are looked for in what irax says.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
-
-@dataclass(frozen=True)
-class Mistake:
-    """A wrong program."""
-
-    title: str
-    code: str
-    words: tuple[str, ...]
-    """The words that a message has to have: the argument, the numbers, the cure."""
-
+from tests.mistakes.mistake import Mistake
+from tests.mistakes.small_programs import SMALL
 
 MISTAKES = [
     Mistake(
@@ -246,4 +236,5 @@ MISTAKES = [
         "jax.jit(lambda x, *, s: x * s).lower(1.0, s=2.0).compile()(1.0)",
         ("compiled", "keys 's'"),
     ),
+    *SMALL,
 ]

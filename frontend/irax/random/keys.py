@@ -228,7 +228,7 @@ def split(key: Key, num: int | tuple[int, ...] = 2) -> Any:
     >>> irax.random.split(irax.random.key(0), (3, 2)).shape
     (3, 2)
     """
-    return like(key, split_key(one_key(key, "split"), canonical_shape("split", num)))
+    return like(key, split_key(one_key(key, "split"), canonical_shape("split: num", num)))
 
 
 def fold_in(key: Key, data: int | Array) -> Any:

@@ -72,7 +72,7 @@ def checked_pair(out: Any, what: str, function: Any) -> tuple[Any, Any]:
     if not (isinstance(out, tuple) and len(out) == 2):
         raise TypeError(
             f"{what}: with has_aux=True, {name_of(function)} must return a pair (result, aux), "
-            f"got {type(out).__name__}"
+            f"got {'one array' if isinstance(out, Array) else type(out).__name__}"
         )
     return out
 

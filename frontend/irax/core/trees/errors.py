@@ -34,6 +34,12 @@ def unlike_compiled(name: str, expected: optree.PyTreeSpec, given: tuple[Any, An
     return TypeError(f"{name} was compiled for other arguments: {differs}")
 
 
+def described_leaf(leaf: Any) -> str:
+    """Return a phrase for a leaf that stands where a tree should: tracers are arrays for users."""
+    is_array = hasattr(leaf, "shape") and hasattr(leaf, "dtype")
+    return "one array" if is_array else f"a leaf of type {type(leaf).__name__}"
+
+
 def _first_difference(
     expected: optree.PyTreeSpec, tree: Any, prefix: bool, path: KeyPath = ()
 ) -> tuple[KeyPath, str, str] | None:
@@ -52,7 +58,7 @@ def _first_difference(
     try:
         children = node.flatten_up_to(tree)
     except ValueError:
-        got = f"a leaf of type {type(tree).__name__}" if top.is_leaf() else _described(top)
+        got = described_leaf(tree) if top.is_leaf() else _described(top)
         return path, _described(node), got
     named = node if isinstance(tree, dict) else top  # dicts may have their keys in other orders
     accessors = named.accessors()

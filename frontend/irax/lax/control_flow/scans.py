@@ -184,7 +184,8 @@ def _scan(
         if not (isinstance(out, tuple | list) and len(out) == 2):
             raise TypeError(
                 f"{what} at {source.user_line()}: {name_of(f)} must return a pair "
-                f"(what is carried on, a row of ys), got {out!r} of type {type(out).__name__}"
+                f"(what is carried on, a row of ys), got "
+                + ("one array" if isinstance(out, Array) else f"{out!r} of {type(out).__name__}")
             )
         carried = carry.carried_on(name_of(f), out[0])
         found, ys_tree = array_trees.tree_flatten(out[1])

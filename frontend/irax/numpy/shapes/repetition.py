@@ -15,7 +15,7 @@ from irax.core.dtypes.operands import as_arrays
 from irax.core.places import widened
 from irax.core.shardings.explicit_axes import check_whole
 from irax.execution.shardings.jit_shardings import takes_out_sharding
-from irax.lax.arguments import canonical_axis, canonical_int, listed_axes
+from irax.lax.arguments import canonical_axis, canonical_int, canonical_shape, listed_axes
 from irax.numpy.elementwise.division import remainder
 from irax.numpy.searching import take
 from irax.numpy.shapes.manipulation import broadcast_to, expand_dims, ravel, reshape
@@ -144,7 +144,7 @@ def tile(A: ArrayLike, reps: int | Sequence[int]) -> Array:
     """
     (x,) = as_arrays([A], "tile")
     given: Any = reps if np.ndim(reps) else (reps,)
-    counts = tuple(canonical_int("tile", "reps", n) for n in given)
+    counts = canonical_shape("tile: reps", [canonical_int("tile", "reps", n) for n in given])
     rank = max(x.ndim, len(counts))
     sizes = (1,) * (rank - x.ndim) + x.shape
     counts = (1,) * (rank - len(counts)) + counts
