@@ -17,6 +17,7 @@ from irax_compiler.forms import (
     constants,
     devices,
     gspmd,
+    index_arithmetic,
     manual,
     mhlo_functions,
     quantized,
@@ -68,7 +69,7 @@ FORMS: dict[str, Form] = {
 
 _WORDS = {name.partition(".")[2] for name in FORMS if not name.startswith("mhlo")}
 _WORDS |= {"mhlo.", "quant", "token", "sdy"}
-_WORDS |= {*constants.WORDS, *written_out.WORDS}
+_WORDS |= {*constants.WORDS, *index_arithmetic.WORDS, *written_out.WORDS}
 
 
 def may_have_forms(module: str | bytes, told: str) -> bool:
@@ -85,6 +86,7 @@ def readable(module: str | bytes, told: str) -> str | bytes:
 
 def rewrite(module: Module) -> None:
     """Rewrite a module to forms that irax uses."""
+    index_arithmetic.rewrite(module)
     constants.rewrite(module)
     quantized.with_plain_numbers(module)
     shardy.rewrite(module)

@@ -248,10 +248,13 @@ class Naming:
             if found is not None:
                 self.known[result] = found
             return
-        if mlir.dtype_of(result).kind not in "iu" or np.prod(extents, dtype=int) > MOST:
+        is_whole = mlir.dtype_of(result).kind in "iu"
+        if not (is_whole or _is_float64(result)) or np.prod(extents, dtype=int) > MOST:
             return
         if operation.name == "stablehlo.constant":
-            self.known[result] = mlir.dense_to_numpy(operation).astype(object)
+            numbers = mlir.dense_to_numpy(operation)
+            if is_whole or bool(np.all(np.isfinite(numbers) & (numbers == np.trunc(numbers)))):
+                self.known[result] = _object(extents, [int(n) for n in numbers.ravel()])
         elif operation.name == "stablehlo.get_dimension_size":
             self.known[result] = _object((), [self.size(operation)])
         elif operation.name in _FOLLOWED:
@@ -309,10 +312,17 @@ def _each(function: Callable[[Any, Any], Any]) -> Callable[..., Any]:
 
 def _quotient(operation: Operation, x: Any, y: Any) -> Any:
     """The quotient, or the remainder, of sizes that are not negative."""
+    if _is_float64(operation.results[0]):
+        return x if operation.name == "stablehlo.divide" and all(n == 1 for n in y.flat) else None
     if any(bounds(n)[0] < least for v, least in ((x, 0), (y, 1)) for n in v.ravel()):
         return None
     is_quotient = operation.name == "stablehlo.divide"
     return _each(lambda a, b: a // b if is_quotient else a % b)(operation, x, y)
+
+
+def _is_float64(x: Value) -> bool:
+    """True for numbers of float64, by which torch-mlir computes the sizes of ranges."""
+    return mlir.dtype_of(x) == np.float64
 
 
 def _same(operation: Operation, x: Any) -> Any:
@@ -379,7 +389,7 @@ _FOLLOWED: dict[str, Callable[..., Any]] = {
     "stablehlo.divide": _quotient,
     "stablehlo.remainder": _quotient,
     "stablehlo.sign": _sign,
-    "stablehlo.convert": _same,
+    **dict.fromkeys(("stablehlo.ceil", "stablehlo.floor", "stablehlo.convert"), _same),
     "stablehlo.reshape": _same,
     "stablehlo.broadcast_in_dim": _spread,
     "stablehlo.concatenate": _joined,
