@@ -102,17 +102,22 @@ def array_of(what: str, x: Any, toward: np.dtype[Any] | None = None) -> Array:
     return x if isinstance(x, Array) else as_array(x, what, toward)
 
 
-def filling(what: str, x: Any, dtype: np.dtype[Any] | None = None) -> Array:
-    """Return `array_of(x)` for a conversion: numbers that need 64 bits keep them.
+def converting(what: str, x: Any, dtype: np.dtype[Any] | None) -> Array:
+    """Return `array_of(x)` for a conversion: numbers that need 64 bits keep them."""
+    if type(x) is int and -(2**63) <= x < 2**64:
+        return ConcreteArray(np.asarray(x), weak_type=True)
+    return array_of(what, x, dtype)
+
+
+def filling(what: str, x: Any, dtype: np.dtype[Any] | None) -> Array:
+    """Return `converting(x)` for a fill value.
 
     Raises:
         OverflowError: `dtype`, where it is given, is one of integers and does not hold the int.
     """
     if dtype is not None:
         check_ints([x], dtype, f"{what}: fill_value")
-    if type(x) is int and -(2**63) <= x < 2**64:
-        return ConcreteArray(np.asarray(x), weak_type=True)
-    return array_of(what, x, dtype)
+    return converting(what, x, dtype)
 
 
 def strict(what: str, *operands: Any) -> list[Array]:

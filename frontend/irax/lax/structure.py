@@ -37,6 +37,7 @@ from irax.lax.arguments import (
     canonical_axis,
     canonical_int,
     canonical_shape,
+    converting,
     filling,
 )
 from irax.typing import ArrayLike, DTypeLike
@@ -62,7 +63,7 @@ def convert_element_type(operand: ArrayLike, new_dtype: DTypeLike) -> Array:
     Array(2, dtype=int32)
     """
     dtype = dtypes.requested_dtype(new_dtype, "lax.convert_element_type")
-    return convert(filling("lax.convert_element_type", operand, dtype), dtype)
+    return convert(converting("lax.convert_element_type", operand, dtype), dtype)
 
 
 def bitcast_convert_type(operand: ArrayLike, new_dtype: DTypeLike) -> Array:

@@ -16,7 +16,7 @@ from irax.core.dtypes.promotion import convert
 from irax.core.shardings.sharded import apart_from
 from irax.core.tracing import still_open
 from irax.execution.shardings.jit_shardings import check_summands, placed_like
-from irax.lax.arguments import canonical_shape, filling
+from irax.lax.arguments import canonical_shape, converting, filling
 from irax.lax.structure import is_zero
 from irax.numpy.elementwise.logic import not_equal
 from irax.numpy.shapes.joining import stack
@@ -170,7 +170,7 @@ def astype(
     Array([ True, False], dtype=bool)
     """
     wanted = dtypes.requested_dtype(float if dtype is None else dtype, "astype")
-    x = filling("astype", x, wanted)
+    x = converting("astype", x, wanted)
     result = _cast(x, wanted)
     return put_there("astype", apart_from(x, result) if copy else result, device)
 
