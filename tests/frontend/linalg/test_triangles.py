@@ -188,6 +188,24 @@ def test_a_batch_of_steps_is_a_kernel():
     np.testing.assert_allclose(found, expected, atol=1e-5)
 
 
+def test_eliminations_of_few_rows_are_part_of_a_kernel():
+    x = RNG.standard_normal((8, 8)).astype(np.float32)
+    x[0, 0] = 0  # what needs a pivot
+
+    def step(_, b):
+        return jnp.sin(jnp.linalg.solve(x + jnp.outer(b, b), b + 1))
+
+    def solve(b):
+        return lax.fori_loop(0, 3, step, b)
+
+    expected = b = RNG.standard_normal(8).astype(np.float32)
+    for _ in range(3):
+        matrix = x + np.outer(expected, expected).astype(float)
+        expected = np.sin(np.linalg.solve(matrix, expected + 1.0))
+    assert is_kernel(solve, b)
+    np.testing.assert_allclose(irax.jit(solve)(b), expected, atol=2e-4)
+
+
 def along_a_line():
     """The steps as a function of a number, with irax and by hand."""
     x, b = positive(5, dtype=np.float64), RNG.standard_normal(5)
