@@ -41,10 +41,12 @@ def test_cases_outside_the_sample_are_slow(request, number) -> None:
 @pytest.mark.parametrize(
     "path, room, is_of_it",
     [
-        ("compiler/test_reductions.py", "reductions", True),
-        ("differential/test_chains.py", "reductions", True),
-        ("differential/test_lapack.py", "reductions", False),
-        ("differential/test_sized_loops.py", "sized", True),
+        ("compiler/kernels/test_reductions.py", "reductions", True),
+        ("differential/kernels/test_chains.py", "reductions", True),
+        ("differential/kernels/test_lapack.py", "reductions", False),
+        ("differential/sizes/test_sized_loops.py", "sized", True),
+        ("frontend/meshes/test_pmap.py", "meshes", True),
+        ("frontend/nn/test_image.py", "meshes", False),
         ("golden/test_golden.py", "partial_sums", True),
         ("golden/test_golden.py", "partial-sums", True),
         ("golden/test_golden.py", "no-pass", False),
