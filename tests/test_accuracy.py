@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from benchmarks import accuracy
 from tests.frontend.derivatives.derivative_functions import SUBJECTS
+from tests.frontend.derivatives.derivative_table import slopes
 
 import irax
 import irax.numpy as jnp
@@ -104,3 +105,16 @@ def test_tails_are_within_units(dtype):
             for run in (function, irax.jit(function)):
                 found = np.asarray(run(jnp.asarray(x))).tolist()
                 assert accuracy.errors_of(found, exact, dtype)[0] < (8 if name == "gelu" else 4)
+
+
+def test_second_derivative_of_gelu_keeps_its_digits_on_both_sides():
+    """1 - share has no digits where the share is nearly 1."""
+    (subject,) = (s for s in SUBJECTS if s.name == "gelu")
+    x = np.array([-6.0, -3.0, 3.0, 6.0, 3e38, -3e38], np.float32)
+    exact = [slopes(subject, v, False)[1] for v in x.tolist()]
+    first = irax.grad(lambda x: subject.function(x).sum())
+    second = irax.grad(lambda x: first(x).sum())
+    for run in (second, irax.jit(second)):
+        assert (
+            accuracy.errors_of(np.asarray(run(jnp.asarray(x))).tolist(), exact, "float32")[0] < 64
+        )

@@ -219,8 +219,10 @@ def gelu(x: ArrayLike, approximate: bool = True) -> Array:
     array = inexact("gelu", x).with_weak_type(False)
     if jnp.iscomplexobj(array):
         return _complex_gelu(array, approximate)
-    share = GeluShare() if approximate else Ndtr()
-    return jnp.multiply(array, apply(share, array, what="gelu"))
+    share = apply(GeluShare() if approximate else Ndtr(), array, what="gelu")
+    if approximate:
+        share = jnp.where(jnp.less(array, 0), share, jnp.subtract(1, share))
+    return jnp.multiply(array, share)
 
 
 def _complex_gelu(array: Array, approximate: bool) -> Array:

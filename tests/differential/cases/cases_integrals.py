@@ -39,7 +39,7 @@ CASES = [
         gelu.GeluShare(),
         SIGNED,
         [0, -9.5, 30, INF, NAN],
-        lambda x: scipy.special.expit(np.sqrt(8 / np.pi) * (x + 0.044715 * x**3)),
+        lambda x: scipy.special.expit(-np.sqrt(8 / np.pi) * np.abs(x + 0.044715 * x**3)),
     ),
     *smooth("ndtr", normal.Ndtr(), SIGNED[:8], [0, -0.5, INF, -INF, NAN]),
     *smooth("dawsn", normal.Dawsn(), SIGNED, [0, INF, -INF, NAN]),

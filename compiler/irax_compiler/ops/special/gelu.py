@@ -22,7 +22,7 @@ _OUTER = 0.07135481627260025, -6.175149918155315e-19
 _INNER = 22.363860002236386, -3.734262393014057e-17
 """t is _OUTER x (x**2 + _INNER): each factor is the sum of two numbers."""
 _BORDER = 22.0
-"""From here on the sigmoid is 0 or 1, and a third power need not overflow."""
+"""Below its negative the sigmoid is 0, and a third power need not overflow."""
 
 
 def _cubic(x: Number) -> tuple[Number, Number]:
@@ -68,21 +68,27 @@ def _missing(product: Number, x: tuple[Number, Number], y: tuple[Any, Any]) -> N
 
 @register_composed
 class GeluShare(Smooth):
-    """sigmoid(t), for t = sqrt(8 / pi) (x + 0.044715 x**3): the share of x that is its gelu."""
+    """sigmoid(t) at -|x|, for t = sqrt(8 / pi) (x + 0.044715 x**3): the share of x that is its gelu
+    where x is negative; where it is positive, what is left to 1, which has more digits than that
+    share.
+    """
 
     name = "irax.gelu_share"
 
     def formula(self, x: Number) -> Number:
-        rounded, missing = _cubic(_between(x))
+        rounded, missing = _cubic(_near(x))
         share = function(elementwise.logistic, rounded)
         return share + share * ((1.0 - share) * missing)
 
     def slopes(self, y: Number, x: Number) -> Sequence[Number | None]:
-        near = _between(x)
+        near = _near(x)
         slope = near * near * (3 * _OUTER[0]) + _OUTER[0] * _INNER[0]
-        return [y * ((1.0 - y) * slope)]
+        # 0 where y is: a large cotangent times the slope may be infinite.
+        slope = where(near > -_BORDER, slope, 0.0)
+        return [y * ((1.0 - y) * where(x < 0, slope, -slope))]
 
 
-def _between(x: Number) -> Number:
-    """Return a number within the borders; nan stays."""
-    return where(x > _BORDER, _BORDER, where(x < -_BORDER, -_BORDER, x))
+def _near(x: Number) -> Number:
+    """Return -|x|, down to the border; nan stays."""
+    below = where(x < 0, x, -x)
+    return where(below < -_BORDER, -_BORDER, below)
