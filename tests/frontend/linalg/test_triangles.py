@@ -7,7 +7,7 @@ import itertools
 import numpy as np
 import pytest
 import scipy.linalg
-from tests.frontend.test_fast_loops import is_kernel, lowered
+from tests.frontend.control_flow.test_fast_loops import is_kernel, lowered
 
 import irax
 import irax.numpy as jnp
