@@ -13,6 +13,7 @@ from irax.core.dimensions import size_of
 from irax.core.dispatch import bind
 from irax.core.dtypes.operands import as_arrays
 from irax.core.dtypes.promotion import convert
+from irax.core.dtypes.python_ints import check_ints
 from irax.core.places import from_the_end, place, place_dtype, widened
 from irax.core.shardings.explicit_axes import check_alike
 from irax.lax.arguments import adapted, array_of, canonical_axis
@@ -367,6 +368,7 @@ def dynamic_update_index_in_dim(
 
     Raises:
         TypeError: dtypes or shapes that do not fit, or `index` is not an integer of shape ().
+        OverflowError: a Python integer that the dtype does not hold.
         ValueError: there is no such axis.
 
     >>> irax.lax.dynamic_update_index_in_dim(jnp.zeros(3), 9.0, 1, 0)
@@ -374,6 +376,7 @@ def dynamic_update_index_in_dim(
     """
     what = "lax.dynamic_update_index_in_dim"
     x, part = as_arrays([operand, update], what)
+    check_ints([update], x.dtype, f"{what}: update")
     axis = canonical_axis(what, axis, x.ndim)
     if part.ndim != x.ndim:
         sizes = (*x.shape[:axis], 1, *x.shape[axis + 1 :])

@@ -232,7 +232,7 @@ def unwrap(
     Array([0, 1, 3, 4], dtype=int32)
     """
     (x,) = as_arrays([p], "unwrap")
-    (length,) = as_arrays([period], "unwrap")
+    (length,) = as_arrays([fitted(period, x.dtype, "unwrap: period")], "unwrap")
     if x.dtype.kind == "c":
         raise ValueError("unwrap: complex numbers have no period; unwrap their angles")
     x = convert(x, dtypes.result_type(x, length))

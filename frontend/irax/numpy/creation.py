@@ -13,6 +13,7 @@ from irax import dtypes, lax
 from irax.core import transfer_guards
 from irax.core.array import Array, ConcreteArray, as_array, aval_of
 from irax.core.dtypes.promotion import convert
+from irax.core.dtypes.python_ints import check_ints
 from irax.core.shardings.sharded import apart_from
 from irax.core.tracing import still_open
 from irax.execution.shardings.jit_shardings import check_summands, placed_like
@@ -284,6 +285,7 @@ def _from_arrays(x: Any, leaves: list[Any], dtype: np.dtype[Any] | None) -> Arra
     if any(leaf is None for leaf in leaves):
         raise ValueError(f"array: expected numbers, got None in {_short(x)}")
     kept = dtypes.result_type(*map(_from_object, leaves)) if dtype is None else dtype
+    check_ints(leaves, kept, "array")
 
     def stacked(item: Any) -> Array:
         if not _is_sequence(item):

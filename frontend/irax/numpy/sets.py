@@ -436,7 +436,7 @@ def setdiff1d(
     x, mask = ravel(first), None
     if not assume_unique and x.size:
         (x,), _, mask = sorted_runs([x], equal_nan=True)
-    missing = isin(x, y, invert=True)
+    missing = isin(x, ar2 if type(ar2) is int else y, invert=True)
     mask = missing if mask is None else logical_and(mask, missing)
     places, there = _places("setdiff1d", mask, size)
     result = _chosen(x, places, there, 0 if fill_value is None else fill_value)

@@ -12,6 +12,7 @@ from irax import dtypes, lax
 from irax.core.array import Array, ConcreteArray
 from irax.core.dtypes.operands import as_arrays
 from irax.core.dtypes.promotion import broadcast_to, convert
+from irax.core.dtypes.python_ints import check_ints, fitted
 from irax.core.places import widened
 from irax.lax.arguments import canonical_axes, canonical_axis
 from irax.lax.reductions import fold
@@ -161,6 +162,7 @@ def accumulate(f: ufunc, a: ArrayLike, axis: int, dtype: DTypeLike | None) -> Ar
 def outer(f: ufunc, A: ArrayLike, B: ArrayLike) -> Array:
     """`ufunc.outer`."""
     x, y = as_arrays([A, B], f"{f.__name__}.outer")
+    check_ints([A, B], dtypes.lattice_result_type(x, y)[0], f"{f.__name__}.outer")
     dtypes.judge_dtypes(x, y)
     return f(reshape(x, x.shape + (1,) * y.ndim), reshape(y, (1,) * x.ndim + y.shape))
 
@@ -170,7 +172,8 @@ def at(f: ufunc, a: ArrayLike, indices: Any, b: ArrayLike | None) -> Array:
     """`ufunc.at`."""
     if b is None:
         raise TypeError(f"{f.__name__}.at: expected a second operand, b, for a function of two")
-    x, operand = as_arrays([a, b], f"{f.__name__}.at")
+    (x,) = as_arrays([a], f"{f.__name__}.at")
+    (operand,) = as_arrays([fitted(b, x.dtype, f"{f.__name__}.at")], f"{f.__name__}.at")
     if f in _AT:
         return getattr(x.at[indices], _AT[f])(operand)
     numbers = lax.reshape(lax.iota(dtypes.default_int(), x.size), x.shape)[indices]

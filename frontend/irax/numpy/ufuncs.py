@@ -245,7 +245,9 @@ def clip(
         raise ValueError("clip: complex numbers have no order; clip their parts instead")
     dtypes.judge_dtypes(x, *bounds)
     judge_ranks([x, *bounds], "clip")
-    if low is not None:
+    if type(arr) is int and low is not None:
+        x = maximum(arr, low)
+    elif low is not None:
         x = maximum(x, low)
     return x if high is None else minimum(x, high)
 

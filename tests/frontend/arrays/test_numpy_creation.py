@@ -239,7 +239,7 @@ def test_errors(call, error, text):
 
 
 @pytest.mark.parametrize(
-    "dtype, value", [("uint32", 2**32 - 1), ("uint8", 300), ("uint8", -1), ("float32", 2**40)]
+    "dtype, value", [("uint32", 2**32 - 1), ("uint8", 255), ("uint8", -1), ("float32", 2**40)]
 )
 def test_ints_fill_arrays_of_dtypes_that_hold_them(dtype, value):
     expected = np.full(2, value).astype(dtype)

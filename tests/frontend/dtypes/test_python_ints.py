@@ -44,6 +44,13 @@ def test_functions_that_compare():
     assert not jnp.isin(x, 300).any()
     assert jnp.isin(x, 300, invert=True).all()
     assert (jnp.zeros(2, "bool") < 2**40).all()
+    wrapped = jnp.array([44], "uint8")  # 300 - 256
+    for function in (jnp.isclose, jnp.allclose, jnp.array_equiv):
+        assert not function(wrapped, 300).any()
+        assert function(wrapped, 44).all()
+    assert jnp.isclose(wrapped, 300, atol=256).all()
+    assert not jnp.array_equal(wrapped[0], 300)
+    np.testing.assert_array_equal(jnp.setdiff1d(wrapped, 300), [44])
 
 
 @pytest.mark.sampled(3)
@@ -109,6 +116,14 @@ REFUSED = {
     "put": lambda: jnp.put(jnp.asarray(U8), 0, 300, inplace=False),
     "fill_diagonal": lambda: jnp.fill_diagonal(jnp.ones((2, 2), "uint8"), 300, inplace=False),
     "unique": lambda: jnp.unique(jnp.asarray(U8), size=5, fill_value=300),
+    "dynamic": lambda: lax.dynamic_update_index_in_dim(jnp.asarray(U8), 300, 0, 0),
+    "array": lambda: jnp.array([jnp.uint8(1), 300]),
+    "r_": lambda: jnp.r_[jnp.asarray(U8), 300],
+    "block": lambda: jnp.block([jnp.asarray(U8), 300]),
+    "outer": lambda: jnp.multiply.outer(jnp.asarray(U8), 300),
+    "at": lambda: jnp.add.at(jnp.asarray(U8), 0, 300, inplace=False),
+    "unwrap": lambda: jnp.unwrap(jnp.asarray(U8), period=300),
+    "clip of a number": lambda: jnp.clip(300, jnp.asarray(U8), 255),
     "int4": lambda: jnp.ones(2, "int4") + 8,
 }
 

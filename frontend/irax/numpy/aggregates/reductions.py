@@ -14,6 +14,7 @@ from irax.core.dtypes.operands import as_arrays, broadcast_shapes, inexact_dtype
 from irax.core.dtypes.promotion import broadcast_to, convert
 from irax.lax.arguments import array_of, canonical_axes, canonical_axis, documented
 from irax.lax.reductions import fold, neutral
+from irax.numpy.beyond import as_floats, compared
 from irax.numpy.creation import asarray
 from irax.numpy.elementwise.logic import (
     equal,
@@ -443,7 +444,7 @@ def isclose(
     >>> jnp.isclose(jnp.array([1.0, 2.0]), jnp.array([1.0, 2.1]))
     Array([ True, False], dtype=bool)
     """
-    x, y = as_arrays([a, b], "isclose")
+    x, y = as_arrays(as_floats(a, b), "isclose")
     if isinstance(x.dtype, dtypes.KeyType):
         return equal(x, y)
     near = less_equal(abs(subtract(*_numbers(x, y))), add(atol, multiply(rtol, abs(y))))
@@ -501,6 +502,8 @@ def array_equal(a1: ArrayLike, a2: ArrayLike, equal_nan: bool = False) -> Array:
     >>> jnp.array_equal(jnp.arange(3), jnp.array([0, 1, 2]))
     Array(True, dtype=bool)
     """
+    if compared("equal", a1, a2) is not None:  # an int that the dtype does not hold
+        return as_arrays([False], "array_equal")[0]
     x, y = _with_lists(a1, a2, "array_equal")
     if x.shape != y.shape:
         return as_arrays([False], "array_equal")[0]
@@ -524,6 +527,9 @@ def array_equiv(a1: ArrayLike, a2: ArrayLike) -> Array:
     >>> jnp.array_equiv(jnp.ones((2, 3)), 1)
     Array(True, dtype=bool)
     """
+    known = compared("equal", a1, a2)
+    if known is not None:
+        return all(known)
     x, y = _with_lists(a1, a2, "array_equiv")
     try:
         shape = broadcast_shapes(x.shape, y.shape)

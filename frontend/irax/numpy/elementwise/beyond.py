@@ -14,6 +14,7 @@ import numpy as np
 from irax import dtypes, lax
 from irax.core import source
 from irax.core.array import Array, as_array
+from irax.core.dtypes.operands import inexact_dtype
 from irax.core.dtypes.promotion import convert
 from irax.core.dtypes.python_ints import is_outside, not_held, range_of
 
@@ -53,6 +54,16 @@ def bounded(name: str, x1: Any, x2: Any) -> Array | None:
     if (number > 0) == (name == "maximum"):
         raise not_held(number, dtype, name)
     return convert(as_array(x, name), dtype)
+
+
+def as_floats(x1: Any, x2: Any) -> tuple[Any, Any]:
+    """Return operands of which one is beyond the dtype of the other as floats; others as they
+    are.
+    """
+    if _outside(x1, x2) is None:
+        return x1, x2
+    x, y = (float(x) if type(x) is int else as_array(x) for x in (x1, x2))
+    return tuple(x if type(x) is float else convert(x, inexact_dtype(x.dtype)) for x in (x, y))
 
 
 def _outside(x1: Any, x2: Any) -> tuple[Any, int, np.dtype[Any]] | None:

@@ -13,6 +13,7 @@ from irax import dtypes, errors, lax
 from irax.core.array import Array
 from irax.core.dtypes.operands import as_arrays, judge_ranks
 from irax.core.dtypes.promotion import convert
+from irax.core.dtypes.python_ints import check_ints
 from irax.core.dtypes.strictness import library_methods
 from irax.core.places import holds, place_dtype, within, wrapped
 from irax.numpy.creation import array
@@ -287,6 +288,7 @@ class Joiner:
         if not parts:
             raise ValueError(f"{self.name}: expected something to join, got nothing")
         joined = concatenate(parts, axis)
+        check_ints(entries, joined.dtype, self.name)
         if matrix is not None and joined.ndim == 1:
             return reshape(joined, (1, -1) if matrix == "r" else (-1, 1))
         return joined

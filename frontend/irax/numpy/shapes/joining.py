@@ -216,7 +216,9 @@ def block(arrays: Any) -> Array:
     """
     depth = _depth(arrays)
     leaves = _flat(arrays)
-    rank = max(depth, *(x.ndim for x in as_arrays(leaves, "block")))
+    given = as_arrays(leaves, "block")
+    check_ints(leaves, dtypes.lattice_result_type(*given)[0], "block")
+    rank = max(depth, *(x.ndim for x in given))
 
     def put_together(item: Any, level: int) -> Array:
         if not isinstance(item, list):
