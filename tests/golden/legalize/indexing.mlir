@@ -31,6 +31,15 @@ func.func @starts_in_narrow_integers(%x: tensor<300xf32>, %i: tensor<i8>) -> ten
 // CHECK:        [[AGAIN:%\w+]] = stablehlo.convert [[I]] : (tensor<i8>) -> tensor<i32>
 // CHECK:        stablehlo.dynamic_update_slice {{.*}}, [[PART]], [[AGAIN]]
 
+func.func @unsigned_starts(%x: tensor<5xf32>, %i: tensor<ui64>) -> tensor<1xf32> {
+  %0 = stablehlo.dynamic_slice %x, %i, sizes = [1] : (tensor<5xf32>, tensor<ui64>) -> tensor<1xf32>
+  return %0 : tensor<1xf32>
+}
+// CHECK:      func.func @unsigned_starts([[X:%\w+]]: tensor<5xf32>, [[I:%\w+]]: tensor<ui64>
+// CHECK:        [[LEAST:%\w+]] = stablehlo.minimum [[I]]
+// CHECK:        [[START:%\w+]] = stablehlo.convert [[LEAST]] : (tensor<ui64>) -> tensor<i64>
+// CHECK:        stablehlo.dynamic_slice [[X]], [[START]], sizes = [1]
+
 // These are known to lie within: 2 + 0, 1, 2.
 func.func @gather_within(%x: tensor<8x4xf32>) -> tensor<3x4xf32> {
   %i = stablehlo.iota dim = 0 : tensor<3x1xi32>

@@ -47,12 +47,21 @@ def gather_beyond_the_array(operation: Operation) -> Sequence[Value] | None:
 @legalizes("stablehlo.dynamic_slice", "stablehlo.dynamic_update_slice", kind="bug", of="IREE")
 def starts_in_narrow_integers(operation: Operation) -> Sequence[Value] | None:
     """Widen the starts of dynamic slices to int32: IREE takes negative ones of fewer bits as large
-    positive ones.
+    positive ones, and uint64 from 2**63 on, which become int64, as negative ones.
     """
     op = read(operation)
     count = 1 if isinstance(op, dynamic_slices.DynamicSlice) else 2
     arrays, starts = operation.operands[:count], operation.operands[count:]
-    if not starts or dtype_of(starts[0]).itemsize >= INT32.itemsize:
+    if not starts:
+        return None
+    dtype = dtype_of(starts[0])
+    if dtype == np.uint64:
+        most = np.iinfo(np.int64).max
+        bounded = (elementwise.minimum(start, full((), most, dtype)) for start in starts)
+        return op.build(
+            [*arrays, *(conversion.convert(start, np.dtype("i8")) for start in bounded)]
+        )
+    if dtype.itemsize >= INT32.itemsize:
         return None
     return op.build([*arrays, *(conversion.convert(start, INT32) for start in starts)])
 
