@@ -2,8 +2,8 @@
 
 import numpy as np
 import pytest
-from irax_compiler.reading import read_module
 
+from irax_compiler.forms.reading import read_module
 from irax_compiler.pipeline import run_pipeline, text_of
 from irax_compiler.targets.cpu import CPU
 from irax_runtime.iree import cpu

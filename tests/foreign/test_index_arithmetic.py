@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from irax_compiler.reading import read_module
 
 import irax
+from irax_compiler.forms.reading import read_module
 from irax_compiler.ops.core import UnsupportedOp
 
 X, Y = "tensor<?x4xf32>", "tensor<1x1xf32>"

@@ -18,7 +18,6 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple
 
 from irax_compiler import mlir
-from irax_compiler.layouts import mesh_of
 from irax_compiler.mlir import (
     Block,
     InsertionPoint,
@@ -38,6 +37,7 @@ from irax_compiler.ops.shape import reshape
 from irax_compiler.passes.core import Pass, nested, register_pass
 from irax_compiler.passes.mesh.resharding import divided
 from irax_compiler.passes.rewriting import replace
+from irax_compiler.shardy.layouts import mesh_of
 
 
 class _Part(NamedTuple):

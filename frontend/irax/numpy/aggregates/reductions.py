@@ -14,8 +14,8 @@ from irax.core.dtypes.operands import as_arrays, broadcast_shapes, inexact_dtype
 from irax.core.dtypes.promotion import broadcast_to, convert
 from irax.lax.arguments import array_of, canonical_axes, canonical_axis, documented
 from irax.lax.reductions import fold, neutral
-from irax.numpy.beyond import as_floats, compared
 from irax.numpy.creation import asarray
+from irax.numpy.elementwise.beyond import as_floats, compared
 from irax.numpy.elementwise.logic import (
     equal,
     isfinite,
