@@ -6,7 +6,7 @@ import pytest
 from irax_compiler.forms.reading import read_module
 from irax_compiler.pipeline import run_pipeline, text_of
 from irax_compiler.targets.cpu import CPU
-from irax_runtime.iree import cpu
+from irax_runtime.iree.cpu import cpu
 
 MODULE = """
 func.func public @main(%x: tensor<5xi32>, %i: tensor<ui64>) -> tensor<1xi32> {

@@ -111,8 +111,14 @@ def there(module: str) -> set[str]:
         name
         for name in names
         if hasattr(found, name)
-        if name in inner or not isinstance(getattr(found, name), types.ModuleType)
+        if not isinstance(getattr(found, name), types.ModuleType)
+        or (name in inner and not _is_to_be_imported(module, name))
     }
+
+
+def _is_to_be_imported(module: str, name: str) -> bool:
+    """True for a module that is there only when somebody has imported it."""
+    return f"{module}.{name}".removeprefix("jax.") in absent_names.WHY_ABSENT
 
 
 def reason(module: str, name: str) -> str | None:

@@ -80,6 +80,14 @@ PROVOKED: dict[str, list[str]] = {
             "register_static": "tuple",
         }.items()
     },
+    "irax.numpy.full": ["jnp.full(2, 300, 'uint8')"],
+    "irax.numpy.full_like": ["jnp.full_like(jnp.ones(2, 'uint8'), 300)"],
+    "irax.lax.full": ["lax.full((2,), 300, 'uint8')"],
+    "irax.lax.full_like": ["lax.full_like(jnp.ones(2, 'uint8'), 300)"],
+    "irax.lax.pad": ["lax.pad(jnp.ones(2, 'uint8'), 300, [(1, 1, 0)])"],
+    "irax.lax.dynamic_update_index_in_dim": [
+        "lax.dynamic_update_index_in_dim(jnp.ones(2, 'uint8'), 300, 0, 0)"
+    ],
     "irax.test_util.check_grads": [
         "irax.test_util.check_grads(lambda x: x + lax.stop_gradient(x), (1.0,), 1)"
     ],
@@ -89,7 +97,10 @@ PROVOKED: dict[str, list[str]] = {
     "irax.named_scope": ["irax.named_scope(1).__enter__()"],
     "irax.shard_map": [
         "irax.shard_map(jnp.sin, mesh=irax.make_mesh((1,), ('i',)), in_specs=irax.P('i'),"
-        " out_specs=irax.P())(1.0)"
+        " out_specs=irax.P())(1.0)",
+        "irax.export.export(irax.jit(irax.shard_map(jnp.sin, mesh=irax.make_mesh((1,), ('i',)),"
+        " in_specs=irax.P('i'), out_specs=irax.P('i'))))("
+        "irax.ShapeDtypeStruct(irax.export.symbolic_shape('n'), 'float32'))",
     ],
     "irax.tree_flatten": ["irax.tree.flatten({1: 0, 'a': 1})"],
     "irax.tree.flatten": ["irax.tree.flatten({1: 0, 'a': 1})"],

@@ -4,10 +4,19 @@ import doctest
 import importlib
 import inspect
 from pathlib import Path
+from types import ModuleType
 
 import pytest
 
 import irax
+
+
+def _modules(package: ModuleType) -> list[str]:
+    """The modules of a package and of its rooms."""
+    root = Path(str(package.__file__)).parent
+    paths = [path.relative_to(root) for path in root.rglob("*.py") if path.stem != "__init__"]
+    return sorted(".".join((package.__name__, *path.with_suffix("").parts)) for path in paths)
+
 
 MODULES = [
     "irax.execution.callbacks",
@@ -29,19 +38,8 @@ MODULES = [
     "irax.scipy.signal.convolutions",
     "irax.scipy.signal.spectra",
     "irax.scipy.spatial.transform",
-    *(f"irax.lax.{name}" for name in ("arguments", "contraction", "control", "elementwise")),
-    *(f"irax.lax.{name}" for name in ("gathering", "reductions", "slicing", "sorting")),
-    *(f"irax.lax.{name}" for name in ("convolution", "patches", "structure")),
-    *(f"irax.lax.{name}" for name in ("factorizations", "reflections", "triangular")),
-    *(f"irax.lax.{name}" for name in ("associative", "branches", "implicit", "loops", "scans")),
-    *(f"irax.lax.{name}" for name in ("accuracy", "complex_numbers", "convolution_shapes")),
-    *(f"irax.lax.{name}" for name in ("cumulative", "folds", "joining", "ragged")),
-    *(f"irax.lax.{name}" for name in ("random_bits", "special", "staging")),
-    *sorted(
-        f"irax.numpy.{path.stem}"
-        for path in Path(irax.numpy.__file__).parent.glob("*.py")
-        if path.stem != "__init__"
-    ),
+    *_modules(irax.lax),
+    *_modules(irax.numpy),
 ]
 
 

@@ -186,7 +186,7 @@ def test_matrices_are_factored_in_their_own_precision(function, routine):
     found = routine(HILBERT).astype(np.float64)
     scale = np.maximum(np.abs(exact), np.sqrt(np.mean(exact**2)))
     digits = np.min(-np.log10(np.abs(found - exact) / scale + 2**-24))
-    assert result.digits == pytest.approx(digits, abs=1.3)
+    assert result.digits == pytest.approx(digits, abs=1.6)
 
 
 @pytest.mark.parametrize(

@@ -45,8 +45,11 @@ def rewrite(module: Module) -> None:
         rule = _RULES.get(operation.name)
         if rule is None:
             continue
+        given = [made.get(x, x) for x in operation.operands]
+        if operation.name not in _WITNESSES and not all(map(_is_array, given)):
+            continue
         with InsertionPoint(operation), operation.location:
-            found = rule(operation, [made.get(x, x) for x in operation.operands])
+            found = rule(operation, given)
         if found is None and operation.name not in _WITNESSES:
             continue
         replaced.append(operation)
@@ -60,6 +63,11 @@ def rewrite(module: Module) -> None:
     for operation in reversed(replaced):
         if not any(mlir.num_uses(x) for x in operation.results):
             operation.erase()
+
+
+def _is_array(x: Value) -> bool:
+    """False for numbers that are no arrays, as lowered functions take them."""
+    return isinstance(x.type, mlir.RankedTensorType)
 
 
 def _inline(assuming: Operation) -> None:

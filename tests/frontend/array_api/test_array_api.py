@@ -219,7 +219,7 @@ def test_python_integers_beyond_the_default_dtype(dtype):
                 assert result.dtype == expected.dtype
                 np.testing.assert_allclose(result, expected, rtol=1e-6)
     for x in (jnp.ones(2, "int32"), jnp.ones(2, "uint8"), 1):
-        with pytest.raises(OverflowError, match=f"the integer {2**40} doesn't fit into int32"):
+        with pytest.raises(OverflowError, match=f"the integer {2**40} doesn't fit into u?int"):
             jnp.add(x, 2**40)
 
 
