@@ -62,12 +62,19 @@ def as_floats(x1: Any, x2: Any) -> tuple[Any, Any]:
     """
     if _outside(x1, x2) is None:
         return x1, x2
-    x, y = (float(x) if type(x) is int else as_array(x) for x in (x1, x2))
-    return tuple(x if type(x) is float else convert(x, inexact_dtype(x.dtype)) for x in (x, y))
+    return _as_float(x1), _as_float(x2)
+
+
+def _as_float(x: Any) -> Any:
+    if type(x) is int:
+        return float(x)
+    array = as_array(x)
+    return convert(array, inexact_dtype(array.dtype))
 
 
 def _outside(x1: Any, x2: Any) -> tuple[Any, int, np.dtype[Any]] | None:
     """Return the array, the number, and the dtype that does not hold it."""
+    x: Any
     if type(x2) is int:
         x, number = x1, x2
     elif type(x1) is int:

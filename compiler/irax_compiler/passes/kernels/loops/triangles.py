@@ -58,10 +58,12 @@ def built(operation: Operation, arrays: Sequence[Array], new: New) -> Array:
     """Lower `stablehlo.cholesky` or `stablehlo.triangular_solve`."""
     solve = read_as(TriangularSolve, operation)
     if solve is not None:
-        return _solved(solve, *arrays, new)
+        a, b = arrays
+        return _solved(solve, a, b, new)
     factorization = read_as(Cholesky, operation)
     assert factorization is not None
-    return _factored(factorization, *arrays, new)
+    (a,) = arrays
+    return _factored(factorization, a, new)
 
 
 def _turned(x: Array) -> Array:
@@ -70,10 +72,10 @@ def _turned(x: Array) -> Array:
     return x.ordered((*range(rank - 2), rank - 1, rank - 2))
 
 
-def _each(arrays: Sequence[Array], body: Callable[[Sequence[Array]], None]) -> None:
+def _each(arrays: Sequence[Array], body: Callable[..., None]) -> None:
     """Build loops over the matrices of arrays."""
     if len(arrays[0].extents) == 2:
-        body(arrays)
+        body(*arrays)
         return
 
     def inner(i: Value, _: list[Value]) -> Registers:
@@ -146,7 +148,7 @@ def _factored(op: Cholesky, array: Array, new: New) -> Array:
     columns = new(array.dtype, array.extents)
     array = array if op.lower else _turned(array)
     side_by_side = _by_column(array, new)
-    _each([array, columns], lambda x: _factor(side_by_side(x[0]), x[1]))
+    _each([array, columns], lambda a, x: _factor(side_by_side(a), x))
     return _turned(columns) if op.lower else columns
 
 
@@ -222,12 +224,15 @@ def _solved(op: TriangularSolve, a: Array, b: Array, new: New) -> Array:
     *batch, n, columns = b.extents
     if columns > FEW:
         found = new(b.dtype, b.extents)
-        _each([a, b, found], lambda x: _by_rows(*x, lower, op.unit_diagonal))
+        _each([a, b, found], lambda a, b, x: _by_rows(a, b, x, lower, op.unit_diagonal))
     else:
         found = _turned(new(b.dtype, (*batch, columns, n)))
         rest, unit = new(b.dtype, (n,)), op.unit_diagonal
         side_by_side = _by_column(a, new)
-        _each([a, b, found], lambda x: _by_columns(side_by_side(x[0]), *x[1:], rest, lower, unit))
+        _each(
+            [a, b, found],
+            lambda a, b, x: _by_columns(side_by_side(a), b, x, rest, lower, unit),
+        )
     return found if op.left_side else _turned(found)
 
 
