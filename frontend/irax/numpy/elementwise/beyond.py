@@ -74,19 +74,19 @@ def _as_float(x: Any) -> Any:
 
 def _outside(x1: Any, x2: Any) -> tuple[Any, int, np.dtype[Any]] | None:
     """Return the array, the number, and the dtype that does not hold it."""
-    x: Any
     if type(x2) is int:
         x, number = x1, x2
     elif type(x1) is int:
         x, number = x2, x1
     else:
         return None
-    if 0 <= number <= 1 or not (type(x) is int or hasattr(x, "dtype")):
+    own = getattr(x, "dtype", None)
+    if 0 <= number <= 1 or (own is None and type(x) is not int):
         return None
-    kind = "" if type(x) is int else x.dtype.kind
+    kind = "" if own is None else own.kind
     if kind == "f":
         return None
-    dtype = x.dtype if kind in ("i", "u") else dtypes.lattice_result_type(x, number)[0]
+    dtype = np.dtype(own) if kind in ("i", "u") else dtypes.lattice_result_type(x, number)[0]
     return (x, number, dtype) if is_outside(number, dtype) else None
 
 
