@@ -11,6 +11,7 @@ from __future__ import annotations
 import enum
 import functools
 import inspect
+import math
 import sys
 import time
 from collections.abc import Callable, Collection, Iterator, Sequence
@@ -23,7 +24,7 @@ from irax.config import config
 from irax.core import origins, source
 from irax.core.array import Array, ConcreteArray, as_array
 from irax.core.dispatch import runs_at_once
-from irax.core.dtypes.python_ints import is_outside
+from irax.core.dtypes.python_ints import is_outside, range_of
 from irax.core.dtypes.strictness import library
 from irax.core.interpreters.replay import Replay
 from irax.core.key_arrays import KeyArray
@@ -90,15 +91,16 @@ def replayed(function: _Function, numbers_vary: bool = False) -> _Function:
                     key += (kind, x)  # the type too, because 1 == True
                 elif not _describe(x, key, arrays):
                     return function(*args, **kwargs)
-            if ints and any(is_outside(x, a.dtype) for a in arrays for x in ints):
-                return function(*args, **kwargs)  # a replay takes them as they wrap around
             place = tuple(key)
             replay = kept.get(place, 0)
             if isinstance(replay, _Replay):
+                for x in ints:
+                    if not replay.least <= x <= replay.greatest:
+                        return function(*args, **kwargs)  # a replay would wrap it around
                 return replay(arrays)
             if replay is None:
                 return function(*args, **kwargs)
-            if replay > _ENOUGH:
+            if replay > _ENOUGH and not any(is_outside(x, a.dtype) for a in arrays for x in ints):
                 if numbers_vary:
                     args = tuple(as_array(x) if type(x) in _NUMBERS else x for x in args)
                 replay = kept[place] = _replay_of(function, args, kwargs)
@@ -258,6 +260,9 @@ class _Replay:
     weak: list[bool]
     structure: Structure | None
     """Builds the result from arrays; None if it is the one array."""
+    least: float
+    greatest: float
+    """The ends of the integers that the dtypes of all operands hold."""
 
     def __call__(self, arrays: list[Any]) -> Any:
         values = [x.value if type(x) is ConcreteArray else as_array(x).value for x in arrays]
@@ -315,7 +320,11 @@ def _replay_of(function: Callable[..., Any], args: Any, kwargs: Any) -> _Replay 
         return None
     call = None if straight.calls_nothing(program) else traced.builder.evaluator
     captures = [concrete_array(x).value for x in traced.captures]
-    return _Replay(straight.line(program), call, captures, traced.weak, structure)
+    held = [found for x in inputs if (found := range_of(x.aval.dtype)) is not None]
+    least = max((found.least for found in held), default=-math.inf)
+    greatest = min((found.greatest for found in held), default=math.inf)
+    line = straight.line(program)
+    return _Replay(line, call, captures, traced.weak, structure, least, greatest)
 
 
 def _program(traced: Traced) -> Program | None:
