@@ -188,24 +188,6 @@ def test_a_batch_of_steps_is_a_kernel():
     np.testing.assert_allclose(found, expected, atol=1e-5)
 
 
-def test_eliminations_of_few_rows_are_part_of_a_kernel():
-    x = RNG.standard_normal((8, 8)).astype(np.float32)
-    x[0, 0] = 0  # what needs a pivot
-
-    def step(_, b):
-        return jnp.sin(jnp.linalg.solve(x + jnp.outer(b, b), b + 1))
-
-    def solve(b):
-        return lax.fori_loop(0, 3, step, b)
-
-    expected = b = RNG.standard_normal(8).astype(np.float32)
-    for _ in range(3):
-        matrix = x + np.outer(expected, expected).astype(float)
-        expected = np.sin(np.linalg.solve(matrix, expected + 1.0))
-    assert is_kernel(solve, b)
-    np.testing.assert_allclose(irax.jit(solve)(b), expected, atol=2e-4)
-
-
 def along_a_line():
     """The steps as a function of a number, with irax and by hand."""
     x, b = positive(5, dtype=np.float64), RNG.standard_normal(5)
@@ -233,3 +215,17 @@ def test_second_derivatives_of_steps():
     expected = (16 * near - far - 30 * number(0.0)) / (12 * h * h)
     found = irax.jit(irax.grad(irax.grad(value)))(0.0)
     np.testing.assert_allclose(found, expected, rtol=1e-5)
+
+
+@pytest.mark.parametrize("batch", [(), (3,)], ids=str)
+@pytest.mark.parametrize("n", [3, 5, 6, 8])
+def test_systems_of_computed_matrices(n, batch):
+    """Solved in the kernels that compute both sides, or beside them."""
+    rng = np.random.default_rng(n)
+    x, b = (rng.standard_normal((*batch, n, n)).astype(np.float32) for _ in "xb")
+    near = np.eye(n) + x / (2 * n**0.5)
+    expected = np.linalg.solve(near, np.sin(b.astype(float)))
+    fused = irax.jit(lambda x, b: jnp.linalg.solve(jnp.eye(n) + x / (2 * n**0.5), jnp.sin(b)))
+    np.testing.assert_allclose(fused(x, b), expected, rtol=1e-3, atol=1e-4)
+    alone = irax.jit(jnp.linalg.solve)(near.astype(np.float32), np.sin(b))
+    np.testing.assert_allclose(alone, expected, rtol=1e-3, atol=1e-4)
