@@ -1,5 +1,5 @@
-"""Cholesky factorizations and triangular solves, in kernels of loops and of their own, beside
-SciPy.
+"""Cholesky factorizations and triangular solves in loops, which are part of the loops' kernels,
+beside SciPy.
 """
 
 import itertools
@@ -7,7 +7,7 @@ import itertools
 import numpy as np
 import pytest
 import scipy.linalg
-from tests.frontend.control_flow.test_fast_loops import is_kernel, lowered
+from tests.frontend.control_flow.test_fast_loops import is_kernel
 
 import irax
 import irax.numpy as jnp
@@ -38,9 +38,6 @@ def in_loop(f):
     return irax.jit(looped)
 
 
-PLACES = {"loop": in_loop, "alone": irax.jit}
-
-
 def positive(*extents, dtype=np.float32):
     """Random matrices that have a Cholesky factor."""
     x = RNG.standard_normal((*extents, extents[-1]))
@@ -59,30 +56,28 @@ def factor_of(lower):
 
 @pytest.mark.parametrize("dtype", TOLERANCES)
 @pytest.mark.parametrize("lower", (True, False))
-@pytest.mark.parametrize("n, place", [(5, "loop"), (17, "loop"), (18, "alone")])
-def test_factors(n, place, lower, dtype):
+@pytest.mark.parametrize("n", (5, 17))
+def test_factors(n, lower, dtype):
     x = positive(2, n, dtype=dtype)
-    found = PLACES[place](factor_of(lower))(other_triangle(x, np.nan, lower))
+    found = in_loop(factor_of(lower))(other_triangle(x, np.nan, lower))
     expected = [scipy.linalg.cholesky(each, lower=lower) for each in x]
     np.testing.assert_allclose(found, expected, atol=TOLERANCES[dtype])
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("place", PLACES)
 @pytest.mark.parametrize("n", (1, 2, 3, 4, 15, 16, 31, 33, 64, 100, 128))
-def test_factors_of_all_sizes(n, place):
+def test_factors_of_all_sizes(n):
     x = positive(3, n)
-    found = PLACES[place](factor_of(True))(x)
+    found = in_loop(factor_of(True))(x)
     np.testing.assert_allclose(found, np.linalg.cholesky(x.astype(float)), atol=5e-5)
 
 
-@pytest.mark.parametrize("place", PLACES)
-def test_a_matrix_that_is_not_positive_definite_has_a_factor_of_nan(place):
+def test_a_matrix_that_is_not_positive_definite_has_a_factor_of_nan():
     x = positive(4, 18)
     x[0, 17, 17] = 0
     x[1, 3, 3] = -1
     x[2, 17, 0] = np.nan
-    found = np.asarray(PLACES[place](factor_of(True))(x))
+    found = np.asarray(in_loop(factor_of(True))(x))
     below = np.tri(18, dtype=bool)
     assert np.isnan(found[:3][:, below]).all()
     np.testing.assert_array_equal(found[:3][:, ~below], 0)
@@ -96,7 +91,7 @@ def solved(a, b, left, lower, turned, unit):
     return scipy.linalg.solve_triangular(a, b, trans=int(turned), lower=lower, unit_diagonal=unit)
 
 
-def check_solves(n, sides, dtype, forms, place):
+def check_solves(n, sides, dtype, forms):
     a = (RNG.standard_normal((2, n, n)) / n + 2 * np.eye(n)).astype(dtype)
     for left, lower, turned, unit in forms:
         b = RNG.standard_normal((2, n, sides) if left else (2, sides, n)).astype(dtype)
@@ -107,44 +102,29 @@ def check_solves(n, sides, dtype, forms, place):
             )
 
         garbage = other_triangle(a, np.nan, lower, -1 if unit else 0)
-        found = PLACES[place](solve)(garbage, b)
+        found = in_loop(solve)(garbage, b)
         expected = [solved(*each, left, lower, turned, unit) for each in zip(a, b, strict=True)]
         np.testing.assert_allclose(found, expected, atol=TOLERANCES[dtype])
 
 
 @pytest.mark.parametrize(
-    "n, sides, dtype, form, place",
+    "n, sides, dtype, form",
     [
-        (17, 1, np.float32, 0, "loop"),
-        (17, 2, np.float64, 5, "loop"),
-        (6, 20, np.float32, 6, "loop"),
-        (5, 70, np.float32, 11, "loop"),
-        (18, 1, np.float32, 3, "alone"),
-        (6, 7, np.float64, 8, "alone"),
+        (17, 1, np.float32, 0),
+        (17, 2, np.float64, 5),
+        (6, 20, np.float32, 6),
+        (5, 70, np.float32, 11),
     ],
 )
-def test_solves(n, sides, dtype, form, place):
-    check_solves(n, sides, dtype, FORMS[form : form + 1], place)
+def test_solves(n, sides, dtype, form):
+    check_solves(n, sides, dtype, FORMS[form : form + 1])
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("place", PLACES)
 @pytest.mark.parametrize("dtype", TOLERANCES)
 @pytest.mark.parametrize("n, sides", [(1, 1), (2, 3), (16, 1), (33, 2), (17, 20), (20, 130)])
-def test_solves_of_all_forms(n, sides, dtype, place):
-    check_solves(n, sides, dtype, FORMS, place)
-
-
-def test_workgroups_share_many_matrices():
-    x, b = positive(700, 9), RNG.standard_normal((700, 9, 3)).astype(np.float32)
-
-    def solve(x, b):
-        factor = jnp.linalg.cholesky(x)
-        return lax.linalg.triangular_solve(factor, b, left_side=True, lower=True)
-
-    expected = np.linalg.solve(np.linalg.cholesky(x.astype(float)), b)
-    np.testing.assert_allclose(irax.jit(solve)(x, b), expected, atol=1e-4)
-    assert "irax_host" not in lowered(solve, x, b)
+def test_solves_of_all_forms(n, sides, dtype):
+    check_solves(n, sides, dtype, FORMS)
 
 
 def test_a_zero_on_the_diagonal_divides():
@@ -229,3 +209,29 @@ def test_systems_of_computed_matrices(n, batch):
     np.testing.assert_allclose(fused(x, b), expected, rtol=1e-3, atol=1e-4)
     alone = irax.jit(jnp.linalg.solve)(near.astype(np.float32), np.sin(b))
     np.testing.assert_allclose(alone, expected, rtol=1e-3, atol=1e-4)
+
+
+@pytest.mark.parametrize("batch", [(), (3,)], ids=str)
+@pytest.mark.parametrize("n", [3, 5, 8])
+def test_solves_behind_factorizations(n, batch):
+    """A factorization and two solves, one after the other, of what other operations compute."""
+    rng = np.random.default_rng(n)
+    x, b = (rng.standard_normal((*batch, n, n)).astype(np.float32) for _ in "xb")
+    near = np.eye(n) + x / (2 * n**0.5)
+    side = np.sin(b.astype(float))
+
+    def by_lu(x, b):
+        near = jnp.eye(n) + x / (2 * n**0.5)
+        return linalg.lu_solve(linalg.lu_factor(near), jnp.sin(b)), jnp.linalg.solve(near, b)
+
+    def by_cholesky(x, b):
+        near = jnp.eye(n) + x / (2 * n**0.5)
+        square = near @ jnp.swapaxes(near, -1, -2)
+        return linalg.cho_solve(linalg.cho_factor(square), jnp.sin(b))
+
+    found, beside = irax.jit(by_lu)(x, b)
+    np.testing.assert_allclose(found, np.linalg.solve(near, side), rtol=1e-3, atol=1e-4)
+    np.testing.assert_allclose(beside, np.linalg.solve(near, b), rtol=1e-3, atol=1e-4)
+    square = near @ np.swapaxes(near, -1, -2)
+    expected = np.linalg.solve(square, side)
+    np.testing.assert_allclose(irax.jit(by_cholesky)(x, b), expected, rtol=1e-2, atol=1e-3)
