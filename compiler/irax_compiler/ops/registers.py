@@ -181,7 +181,8 @@ def _comparison(operation: Operation, x: Registers) -> Value:
     direction = str(operation.attributes["comparison_direction"])
     found = next(d for d in ("EQ", "NE", "LE", "LT", "GE", "GT") if d in direction)
     kind = _kind(operation)
-    if kind == "f" and "TOTAL" in str(operation.attributes):
+    attributes = operation.attributes
+    if kind == "f" and "compare_type" in attributes and "TOTAL" in str(attributes["compare_type"]):
         return compare(found, "i", *map(total_order_key, x))
     return compare(found, kind, x[0], x[1])
 
