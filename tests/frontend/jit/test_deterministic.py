@@ -33,6 +33,13 @@ def test_products():
     check(lambda x: x @ W, X, wanted=X.astype(np.float64) @ W, sizes=(1, ROWS))
 
 
+@pytest.mark.parametrize("rows", [3, 6])
+def test_solutions_of_few_equations(rows):
+    a, b = RANDOM.normal(size=(600, rows, rows)), RANDOM.normal(size=(600, rows, 2))
+    a, b = a.astype(np.float32), b.astype(np.float32)
+    check(jnp.linalg.solve, a, b, sizes=(1, 5, 600))
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("depth", [2, 31, 256, 257, 1000])
 @pytest.mark.parametrize("columns", [1, 3, 16, 130])

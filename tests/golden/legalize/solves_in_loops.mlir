@@ -1,7 +1,7 @@
 // RUN: --pipeline "legalize{target=iree-cpu loops=later}"
 
 // Small factorizations and solves stay as they are in loops, which may become kernels with these in
-// them; elsewhere they are calls of LAPACK, or unrolled, as those of four rows and fewer are in loops.
+// them; elsewhere they are kernels, or unrolled, as those of four rows and fewer are in loops.
 func.func @solves(%x: tensor<8x8xf32>, %y: tensor<200x200xf32>, %z: tensor<2x2xf32>) -> (tensor<8x8xf32>, tensor<200x200xf32>, tensor<2x2xf32>, tensor<8x8xf32>) {
   %zero = stablehlo.constant dense<0> : tensor<i32>
   %one = stablehlo.constant dense<1> : tensor<i32>
@@ -22,7 +22,7 @@ func.func @solves(%x: tensor<8x8xf32>, %y: tensor<200x200xf32>, %z: tensor<2x2xf
   return %0#1, %0#2, %0#3, %before : tensor<8x8xf32>, tensor<200x200xf32>, tensor<2x2xf32>, tensor<8x8xf32>
 }
 // CHECK:      func.func @solves
-// CHECK:        stablehlo.custom_call @irax_host.cholesky(%arg0)
+// CHECK:        flow.dispatch @cholesky_1_
 // CHECK:        stablehlo.while
 // CHECK:        } do {
 // CHECK:          [[FACTOR:%\w+]] = stablehlo.cholesky {{%\w+}}, lower = true : tensor<8x8xf32>

@@ -10,6 +10,7 @@ from math import prod
 from typing import Any, ClassVar
 
 from irax_compiler import mlir
+from irax_compiler.determinism import is_in_marked
 from irax_compiler.effects import remove_dead_primitives
 from irax_compiler.mlir import InsertionPoint, Module, Operation, Value, shape_of
 from irax_compiler.ops.composite import Composite, decomposition_of
@@ -31,7 +32,7 @@ from irax_compiler.passes.rewriting import replace
 from irax_compiler.sizes import at_least
 
 ELIMINATIONS = ("irax.lu", "irax.solve")
-MOST_ROWS, MOST_ELEMENTS = 4, 128
+MOST_ROWS, MOST_ELEMENTS = 8, 128
 """The largest sizes for which elimination in the program is faster than a call of a library; a loop
 without such calls can be a single kernel."""
 
@@ -70,13 +71,16 @@ class Decompose(Pass):
         op, callee = read(composite), decomposition_of(composite)
         target = find(self.target) if self.target else NO_TARGET
         on_host = target.host_functions.get(op.name)
-        if op.name in ELIMINATIONS and _is_small(composite.operands[0]):
+        # How many matrices there are must not matter in marked functions: LAPACK factors each.
+        is_free = not is_in_marked(composite)
+        if is_free and op.name in ELIMINATIONS and _is_small(composite.operands[0]):
             on_host = None
         if on_host is None and not functions[callee].regions[0].blocks:
             raise UnsupportedOp(f"{op.name} at {composite.location}: {_why_not(op)}")
         operands = list(composite.operands)
         with InsertionPoint(composite), composite.location:
-            if on_host is not None and op.name == Solve.name and small_systems.is_known(*operands):
+            is_solve = on_host is not None and op.name == Solve.name
+            if is_free and is_solve and small_systems.is_known(*operands):
                 return [small_systems.solved(*operands)]
             if on_host is None:
                 return call_function(functions, callee, operands)

@@ -78,6 +78,8 @@ IREE: tuple[Legalization, ...] = (
     fourier.fourier_transform_without_kernel,
     small_matrices.small_triangular_solve,
     small_matrices.small_cholesky,
+    triangular.triangular_solve_in_kernel,
+    triangular.cholesky_in_kernel,
     triangular.triangular_solve_on_host,
     triangular.cholesky_on_host,
     triangular.triangular_solve,

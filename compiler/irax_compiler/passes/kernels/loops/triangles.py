@@ -22,6 +22,7 @@ from irax_compiler.passes.kernels.loops.arrays import Array
 from irax_compiler.passes.kernels.loops.nests import LANES
 from irax_compiler.passes.kernels.loops.stored import New
 from irax_compiler.passes.rewriting import read_as
+from irax_compiler.sizes import is_symbolic
 
 ROWS = 128
 """The most rows of a matrix: of more, a library has better use of the caches."""
@@ -43,7 +44,9 @@ def is_known(operation: Operation) -> bool:
         return False
     is_real = dtype_of(operation.operands[0]) in (np.float32, np.float64)
     extents = [n for x in operation.operands for n in shape_of(x)]
-    return is_real and 0 not in extents and shape_of(operation.operands[0])[-1] <= ROWS
+    if not is_real or any(map(is_symbolic, extents)) or 0 in extents:
+        return False
+    return shape_of(operation.operands[0])[-1] <= ROWS
 
 
 def work(operation: Operation) -> int:

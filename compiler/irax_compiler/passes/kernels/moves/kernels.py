@@ -23,7 +23,7 @@ Body = Callable[[list[Value]], None]
 
 def name_of(kind: str, count: Any, kernel: object) -> str:
     """Return a name that no other kernel has: one's text says all that its code depends on."""
-    digest = blake2s(repr(kernel).encode(), digest_size=4).hexdigest()
+    digest = blake2s(repr(kernel).encode(), digest_size=8).hexdigest()
     return f"{kind}_{'any' if isinstance(count, Size) else count}_{digest}"
 
 

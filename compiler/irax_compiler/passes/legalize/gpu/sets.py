@@ -13,6 +13,7 @@ from irax_compiler.passes.legalize.iree import (
     short_rows,
     small_windows,
     sorting,
+    triangular,
 )
 from irax_compiler.passes.legalize.numerics import (
     exponentials,
@@ -62,6 +63,8 @@ _ON_CPU = (
     moves.reverse_by_vectors,
     moves.concatenate_by_vectors,
     moves.pad_by_vectors,
+    triangular.triangular_solve_in_kernel,
+    triangular.cholesky_in_kernel,
 )
 
 GPU = (

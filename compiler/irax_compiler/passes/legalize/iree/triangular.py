@@ -11,11 +11,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from math import prod
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from irax_compiler.determinism import is_in_marked
+from irax_compiler.importing import deferred
 from irax_compiler.mlir import Operation, Value, dtype_of, shape_of
 from irax_compiler.ops import bitwise, comparison, elementwise, shape, slicing
 from irax_compiler.ops.control_flow.building import while_loop
@@ -26,6 +27,11 @@ from irax_compiler.ops.reductions import reduce
 from irax_compiler.passes.host.host import host_call
 from irax_compiler.passes.legalize.legalization import legalizes
 from irax_compiler.passes.rewriting import read_as
+
+if TYPE_CHECKING:
+    from irax_compiler.passes.kernels import matrices
+else:
+    (matrices,) = deferred("irax_compiler.passes.kernels", "matrices")
 
 BLOCK = 32
 MOST_BLOCKS = 16
@@ -44,6 +50,18 @@ def _worth_a_call(operation: Operation) -> bool:
     """
     *batch, n, _ = shape_of(operation.operands[0])
     return n > BLOCK or prod(batch) <= FEW or is_in_marked(operation)
+
+
+@legalizes("stablehlo.triangular_solve", kind="missing", of="IREE", reproduction="triangular_solve")
+def triangular_solve_in_kernel(operation: Operation) -> Sequence[Value] | None:
+    """Solve with small triangles in a kernel, by substitution, which IREE refuses."""
+    return [matrices.dispatched(operation)] if matrices.is_known(operation) else None
+
+
+@legalizes("stablehlo.cholesky", kind="missing", of="IREE", reproduction="cholesky")
+def cholesky_in_kernel(operation: Operation) -> Sequence[Value] | None:
+    """Factor small matrices in a kernel, which IREE refuses."""
+    return [matrices.dispatched(operation)] if matrices.is_known(operation) else None
 
 
 @legalizes("stablehlo.triangular_solve", kind="missing", of="IREE", reproduction="triangular_solve")

@@ -1,5 +1,5 @@
-"""Cholesky factorizations and triangular solves in loops, which are part of the loops' kernels,
-beside SciPy.
+"""Cholesky factorizations and triangular solves, in kernels of loops and of their own, beside
+SciPy.
 """
 
 import itertools
@@ -7,7 +7,7 @@ import itertools
 import numpy as np
 import pytest
 import scipy.linalg
-from tests.frontend.control_flow.test_fast_loops import is_kernel
+from tests.frontend.control_flow.test_fast_loops import is_kernel, lowered
 
 import irax
 import irax.numpy as jnp
@@ -38,6 +38,9 @@ def in_loop(f):
     return irax.jit(looped)
 
 
+PLACES = {"loop": in_loop, "alone": irax.jit}
+
+
 def positive(*extents, dtype=np.float32):
     """Random matrices that have a Cholesky factor."""
     x = RNG.standard_normal((*extents, extents[-1]))
@@ -56,28 +59,30 @@ def factor_of(lower):
 
 @pytest.mark.parametrize("dtype", TOLERANCES)
 @pytest.mark.parametrize("lower", (True, False))
-@pytest.mark.parametrize("n", (5, 17))
-def test_factors(n, lower, dtype):
+@pytest.mark.parametrize("n, place", [(5, "loop"), (17, "loop"), (18, "alone")])
+def test_factors(n, place, lower, dtype):
     x = positive(2, n, dtype=dtype)
-    found = in_loop(factor_of(lower))(other_triangle(x, np.nan, lower))
+    found = PLACES[place](factor_of(lower))(other_triangle(x, np.nan, lower))
     expected = [scipy.linalg.cholesky(each, lower=lower) for each in x]
     np.testing.assert_allclose(found, expected, atol=TOLERANCES[dtype])
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("place", PLACES)
 @pytest.mark.parametrize("n", (1, 2, 3, 4, 15, 16, 31, 33, 64, 100, 128))
-def test_factors_of_all_sizes(n):
+def test_factors_of_all_sizes(n, place):
     x = positive(3, n)
-    found = in_loop(factor_of(True))(x)
+    found = PLACES[place](factor_of(True))(x)
     np.testing.assert_allclose(found, np.linalg.cholesky(x.astype(float)), atol=5e-5)
 
 
-def test_a_matrix_that_is_not_positive_definite_has_a_factor_of_nan():
+@pytest.mark.parametrize("place", PLACES)
+def test_a_matrix_that_is_not_positive_definite_has_a_factor_of_nan(place):
     x = positive(4, 18)
     x[0, 17, 17] = 0
     x[1, 3, 3] = -1
     x[2, 17, 0] = np.nan
-    found = np.asarray(in_loop(factor_of(True))(x))
+    found = np.asarray(PLACES[place](factor_of(True))(x))
     below = np.tri(18, dtype=bool)
     assert np.isnan(found[:3][:, below]).all()
     np.testing.assert_array_equal(found[:3][:, ~below], 0)
@@ -91,7 +96,7 @@ def solved(a, b, left, lower, turned, unit):
     return scipy.linalg.solve_triangular(a, b, trans=int(turned), lower=lower, unit_diagonal=unit)
 
 
-def check_solves(n, sides, dtype, forms):
+def check_solves(n, sides, dtype, forms, place):
     a = (RNG.standard_normal((2, n, n)) / n + 2 * np.eye(n)).astype(dtype)
     for left, lower, turned, unit in forms:
         b = RNG.standard_normal((2, n, sides) if left else (2, sides, n)).astype(dtype)
@@ -102,29 +107,44 @@ def check_solves(n, sides, dtype, forms):
             )
 
         garbage = other_triangle(a, np.nan, lower, -1 if unit else 0)
-        found = in_loop(solve)(garbage, b)
+        found = PLACES[place](solve)(garbage, b)
         expected = [solved(*each, left, lower, turned, unit) for each in zip(a, b, strict=True)]
         np.testing.assert_allclose(found, expected, atol=TOLERANCES[dtype])
 
 
 @pytest.mark.parametrize(
-    "n, sides, dtype, form",
+    "n, sides, dtype, form, place",
     [
-        (17, 1, np.float32, 0),
-        (17, 2, np.float64, 5),
-        (6, 20, np.float32, 6),
-        (5, 70, np.float32, 11),
+        (17, 1, np.float32, 0, "loop"),
+        (17, 2, np.float64, 5, "loop"),
+        (6, 20, np.float32, 6, "loop"),
+        (5, 70, np.float32, 11, "loop"),
+        (18, 1, np.float32, 3, "alone"),
+        (6, 7, np.float64, 8, "alone"),
     ],
 )
-def test_solves(n, sides, dtype, form):
-    check_solves(n, sides, dtype, FORMS[form : form + 1])
+def test_solves(n, sides, dtype, form, place):
+    check_solves(n, sides, dtype, FORMS[form : form + 1], place)
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("place", PLACES)
 @pytest.mark.parametrize("dtype", TOLERANCES)
 @pytest.mark.parametrize("n, sides", [(1, 1), (2, 3), (16, 1), (33, 2), (17, 20), (20, 130)])
-def test_solves_of_all_forms(n, sides, dtype):
-    check_solves(n, sides, dtype, FORMS)
+def test_solves_of_all_forms(n, sides, dtype, place):
+    check_solves(n, sides, dtype, FORMS, place)
+
+
+def test_workgroups_share_many_matrices():
+    x, b = positive(700, 9), RNG.standard_normal((700, 9, 3)).astype(np.float32)
+
+    def solve(x, b):
+        factor = jnp.linalg.cholesky(x)
+        return lax.linalg.triangular_solve(factor, b, left_side=True, lower=True)
+
+    expected = np.linalg.solve(np.linalg.cholesky(x.astype(float)), b)
+    np.testing.assert_allclose(irax.jit(solve)(x, b), expected, atol=1e-4)
+    assert "irax_host" not in lowered(solve, x, b)
 
 
 def test_a_zero_on_the_diagonal_divides():
@@ -166,6 +186,24 @@ def test_a_batch_of_steps_is_a_kernel():
     found, _ = irax.jit(irax.vmap(steps))(x, b)
     expected = [by_hand(*each)[0] for each in zip(x, b, strict=True)]
     np.testing.assert_allclose(found, expected, atol=1e-5)
+
+
+def test_eliminations_of_few_rows_are_part_of_a_kernel():
+    x = RNG.standard_normal((8, 8)).astype(np.float32)
+    x[0, 0] = 0  # what needs a pivot
+
+    def step(_, b):
+        return jnp.sin(jnp.linalg.solve(x + jnp.outer(b, b), b + 1))
+
+    def solve(b):
+        return lax.fori_loop(0, 3, step, b)
+
+    expected = b = RNG.standard_normal(8).astype(np.float32)
+    for _ in range(3):
+        matrix = x + np.outer(expected, expected).astype(float)
+        expected = np.sin(np.linalg.solve(matrix, expected + 1.0))
+    assert is_kernel(solve, b)
+    np.testing.assert_allclose(irax.jit(solve)(b), expected, atol=2e-4)
 
 
 def along_a_line():
