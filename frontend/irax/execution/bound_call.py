@@ -196,8 +196,9 @@ def forget(leaves: Sequence[Any], donated: Sequence[int]) -> None:
     """Let go of the elements of arrays that were donated to a program, and are gone."""
     for i in donated:
         x = leaves[i]
-        if type(x) is ConcreteArray and x._buffer is not None and x._buffer.is_deleted():
-            x._numpy = None
+        if type(x) is ConcreteArray and x._numpy is not None:
+            if x._buffer is not None and x._buffer.is_deleted():
+                x._numpy = None
 
 
 def with_static(bound: BoundCall, static: Sequence[Static], count: int) -> BoundCall | None:

@@ -129,6 +129,10 @@ class IreeExecutable:
             arrays=len(self.arguments or ()) + len(self.results or ()),
         )
         self._shared = _numbers(reflection, "irax.shared")
+        own = {*_numbers(reflection, "irax.own")}
+        results = enumerate(self.results or ())
+        self._types = [(i, x.shape, x.dtype, i in own) for i, x in results]
+        """The number of each result, its type, and if nothing else may have its memory."""
         self._gives_up = bool(self._donated or self._in_place)
         self._run_on = self._running()
         self.run = self._run_on_donated if self._gives_up else self._run_on
@@ -183,7 +187,7 @@ class IreeExecutable:
         shared = [] if self._gives_up else self._shared  # `_run_on_donated` shares at its end
         is_small = self.arguments is not None and len(self.arguments) < _WORTH_PACKING
         listed = pushed if is_small else device.lists.packed
-        types = self._result_types()
+        types = self._types
 
         def run(arguments: Sequence[Any], now: bool = False) -> list[Any]:
             now = now or always_now
@@ -214,11 +218,6 @@ class IreeExecutable:
             return found if types else self._untyped_results(outputs)
 
         return run
-
-    def _result_types(self) -> list[tuple[int, tuple[int, ...], np.dtype[Any], bool]]:
-        """Return the number of each result, its type, and if nothing else may have its memory."""
-        own = _numbers(self._reflection, "irax.own")
-        return [(i, x.shape, x.dtype, i in own) for i, x in enumerate(self.results or ())]
 
     def _run_on_donated(self, arguments: Sequence[Any], now: bool = False) -> list[Any]:
         if not now and not (self._cost.is_brief and not self.device.in_flight.is_busy):
@@ -274,11 +273,10 @@ class IreeExecutable:
         work = partial(self._run_timed, [kept[id(x)] for x in arguments])
         if self._imports:  # functions of NumPy's see the caller's context, such as `np.errstate`
             work = partial(contextvars.copy_context().run, work)
-        types = self._result_types()
-        pending = [in_flight.Pending() for _ in types]
+        pending = [in_flight.Pending() for _ in self._types]
         results = [
             IreeBuffer(ref, shape, dtype, self.device, is_own)
-            for ref, (_, shape, dtype, is_own) in zip(pending, types, strict=True)
+            for ref, (_, shape, dtype, is_own) in zip(pending, self._types, strict=True)
         ]
         call = in_flight.Call(work, pending, self._cost, self._is_brief, not self._in_place)
         for i in _only_once(arguments, self._donated):
