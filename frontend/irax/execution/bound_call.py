@@ -20,7 +20,7 @@ from irax.core.array import ConcreteArray
 from irax.core.avals import ShapedArray, aval_of_array, aval_placed
 from irax.core.trees import array_trees
 from irax.core.trees.known_structures import Taken
-from irax.execution.jit_parameters import Static
+from irax.execution.jit_parameters import Static, static_key
 from irax_runtime.device import Buffer, Executable
 from irax_runtime.mesh import Spec
 
@@ -196,9 +196,10 @@ def forget(leaves: Sequence[Any], donated: Sequence[int]) -> None:
     """Let go of the elements of arrays that were donated to a program, and are gone."""
     for i in donated:
         x = leaves[i]
-        if type(x) is ConcreteArray and x._numpy is not None:
-            if x._buffer is not None and x._buffer.is_deleted():
-                x._numpy = None
+        if type(x) is not ConcreteArray or x._numpy is None or x._buffer is None:
+            continue
+        if x._buffer.is_deleted():
+            x._numpy = None
 
 
 def with_static(bound: BoundCall, static: Sequence[Static], count: int) -> BoundCall | None:
@@ -207,8 +208,8 @@ def with_static(bound: BoundCall, static: Sequence[Static], count: int) -> Bound
     """
     if not all(_never_changes(item.value) for item in static):
         return None
-    placed = [(x.where, x.value, type(x.value)) for x in static if isinstance(x.where, int)]
-    named = [(x.where, x.value, type(x.value)) for x in static if isinstance(x.where, str)]
+    placed = [(x.where, x.value, static_key(x.value)) for x in static if isinstance(x.where, int)]
+    named = [(x.where, x.value, static_key(x.value)) for x in static if isinstance(x.where, str)]
     fixed = {where for where, *_ in placed}
     others = [i for i in range(count) if i not in fixed]
     dynamic = _taking(others)
@@ -216,15 +217,15 @@ def with_static(bound: BoundCall, static: Sequence[Static], count: int) -> Bound
     def call(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         if len(args) != count:
             return OTHER
-        for where, value, kind in placed:
+        for where, value, key in placed:
             given = args[where]
-            if given is not value and (type(given) is not kind or given != value):
+            if given is not value and static_key(given) != key:
                 return OTHER
         if named:
             kwargs = dict(kwargs)
-            for name, value, kind in named:
+            for name, value, key in named:
                 given = kwargs.pop(name, OTHER)
-                if given is not value and (type(given) is not kind or given != value):
+                if given is not value and static_key(given) != key:
                     return OTHER
         return bound(dynamic(args), kwargs)
 

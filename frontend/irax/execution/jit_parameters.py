@@ -77,7 +77,9 @@ def parameters_of(
 
 @dataclass(frozen=True)
 class Static:
-    """A static argument: 1, 1.0 and True are equal to Python but make different programs."""
+    """A static argument: 1, 1.0 and True are equal to Python, as are 0.0 and -0.0, but make
+    different programs.
+    """
 
     where: int | str
     value: Any
@@ -86,12 +88,29 @@ class Static:
         return (
             isinstance(other, Static)
             and self.where == other.where
-            and type(self.value) is type(other.value)
-            and self.value == other.value
+            and static_key(self.value) == static_key(other.value)
         )
 
     def __hash__(self) -> int:
-        return hash((self.where, type(self.value), self.value))
+        return hash((self.where, static_key(self.value)))
+
+
+def static_key(value: Any) -> Any:
+    """Return a key that tells values apart that are equal to Python: by the types and signs of
+    numbers, in tuples too. All nans of a type have one.
+    """
+    kind = type(value)
+    if kind in (int, bool, str):
+        return kind, value
+    if isinstance(value, tuple):
+        return kind, *map(static_key, value)
+    if kind is frozenset:
+        return kind, frozenset(map(static_key, value))
+    if isinstance(value, complex | np.complexfloating):
+        return kind, static_key(value.real), static_key(value.imag)
+    if isinstance(value, float | np.floating):
+        return kind, "nan" if value != value else value, bool(np.signbit(value))
+    return kind, value
 
 
 def split_static(

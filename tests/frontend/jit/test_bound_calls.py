@@ -177,6 +177,32 @@ def test_static_arguments_are_told_apart(values):
     assert f.count == len(values)
 
 
+@pytest.mark.parametrize(
+    "values", [(0.0, -0.0), (0j, complex(0.0, -0.0)), (np.float32(0), -np.float32(0))]
+)
+def test_static_zeros_are_told_apart_by_their_signs(values):
+    f = irax.jit(
+        lambda x, n: jnp.copysign(x, n[0].imag if isinstance(n[0], complex) else n[0]),
+        static_argnums=1,
+    )
+    for value in (*values, *values):
+        sign = np.imag(value) if isinstance(value, complex) else value
+        assert float(twice(f, 2.0, (value,))) == np.copysign(2.0, sign)
+
+
+def test_static_tuples_are_told_apart_by_the_types_in_them():
+    f = irax.jit(lambda x, n: x * jnp.asarray(n[0][0]), static_argnums=1)
+    found = [twice(f, True, ((value,),)).dtype for value in (True, 1, 1.0)]
+    assert [x.kind for x in found] == ["b", "i", "f"]
+
+
+def test_a_static_nan_is_traced_once():
+    f = Traced(lambda x, n: x * n, static_argnums=1)
+    for _ in range(2):
+        assert np.isnan(twice(f, 1.0, float("nan")))
+    assert f.count == 1
+
+
 def test_results_of_committed_arrays_are_committed():
     f = irax.jit(lambda x: x + 1)
     there = irax.device_put(X, irax.devices()[0])
