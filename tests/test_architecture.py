@@ -353,7 +353,6 @@ IN_CIRCLES = {
     "irax": "public modules at JAX's paths have implementation in them, such as irax.dtypes",
     "irax.compat.jax": "private modules of JAX's and public ones have each other's names",
     "irax.core": "arrays, avals and meshes are of types that tell of each other",
-    "irax.execution": "shardings/ and diagnostics/ have what jit asks and what asks jit",
     "irax.numpy": "families of functions are made of each other's",
     "irax_compiler.ops": "rules of a family build ops of others; files go one way",
 }

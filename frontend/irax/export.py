@@ -31,7 +31,7 @@ from irax.core.shardings.meshes import AbstractMesh, Mesh
 from irax.core.shardings.shardings import Sharding
 from irax.core.trees import array_trees
 from irax.core.trees.flattening import argument_names
-from irax.execution import backend, jax_programs
+from irax.execution import backend, export_shardings, jax_programs
 from irax.execution.export_trees import describe, make, parts
 from irax.execution.export_trees import (
     register_namedtuple_serialization as register_namedtuple_serialization,
@@ -41,7 +41,6 @@ from irax.execution.export_trees import (
 )
 from irax.execution.jit import jit
 from irax.execution.jitted import PjitFunction
-from irax.execution.shardings import export_shardings
 from irax.execution.symbolic_shapes import is_symbolic_dim as is_symbolic_dim
 from irax.execution.symbolic_shapes import symbolic_args_specs as symbolic_args_specs
 from irax.execution.symbolic_shapes import symbolic_dim_bounds as symbolic_dim_bounds

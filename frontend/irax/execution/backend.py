@@ -12,7 +12,7 @@ import numpy as np
 from irax.config import config
 from irax.core import dispatch
 from irax.core.tracebacks import api_boundary
-from irax.execution.shardings import mesh_programs
+from irax.execution import mesh_programs
 from irax_compiler import api, kept_programs, mlir, spans, targets
 from irax_compiler.ops import long_runs
 from irax_compiler.ops.control_flow import long_loops

@@ -16,9 +16,9 @@ from irax.core.tracebacks import api_boundary
 from irax.core.trees import array_trees
 from irax.core.trees.flattening import name_of
 from irax.execution.backend import check_device
+from irax.execution.divided_functions import DividedFunction, PlacedFunction
 from irax.execution.jit_parameters import parameters_of
 from irax.execution.jitted import PjitFunction
-from irax.execution.shardings.divided_functions import DividedFunction, PlacedFunction
 from irax.execution.shardings.jit_shardings import check_constrained, name_several_devices
 from irax_runtime.device import Device
 

@@ -16,8 +16,8 @@ from irax.core.shardings.sharded import sharding_of, spec_of
 from irax.core.shardings.shardings import NamedSharding, Sharding
 from irax.core.trees import array_trees
 from irax.execution import backend
+from irax.execution.divided_functions import DividedFunction
 from irax.execution.jitted import PjitFunction
-from irax.execution.shardings.divided_functions import DividedFunction
 from irax.execution.shardings.jit_shardings import constrained
 from irax_compiler import api, mlir
 from irax_runtime.mesh import MeshDevice
