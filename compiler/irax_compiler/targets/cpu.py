@@ -91,6 +91,7 @@ def passes_on_flow() -> Sequence[Pass]:
         MergeKernels(),
         PinUpdateSources(),
         CarryUnusedResults(),
+        PinSplats(),  # of which carries begin as copies, too
     )
 
 

@@ -162,14 +162,20 @@ def test_host_steps(numbers: Sequence[int]) -> None:
 
 
 @pytest.mark.parametrize(
-    ("steps", "seed"), [(random_steps.HOSTED.steps, (5303, 16, 109)), (5, (7001, 16, 223))]
+    ("steps", "seed", "numbers"),
+    [
+        (random_steps.HOSTED.steps, 5303, [109]),
+        (5, 7001, [223]),
+        (random_steps.HOSTED.steps, 8001, [185, 187, 189]),
+    ],
 )
 @pytest.mark.slow
-def test_host_steps_that_were_refused(steps: int, seed: tuple[int, ...]) -> None:
+def test_host_steps_that_were_refused(steps: int, seed: int, numbers: Sequence[int]) -> None:
     """For the host, a branch chooses between a constant and what comes from outside; a counted loop
-    in a branch begins with a constant.
+    in a branch begins with a constant; loops before, between and in branches begin with one number.
     """
-    _check_what_hosts_are_told([RandomFunction(replace(random_steps.HOSTED, steps=steps), seed)])
+    kind = replace(random_steps.HOSTED, steps=steps)
+    _check_what_hosts_are_told([RandomFunction(kind, (seed, 16, n)) for n in numbers])
 
 
 def _check_what_hosts_are_told(fs: Sequence[RandomFunction]) -> None:
