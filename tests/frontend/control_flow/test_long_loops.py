@@ -62,6 +62,25 @@ def test_scan(compiled, reverse):
     assert compiled == ["irax.scan"]
 
 
+@pytest.mark.parametrize("mapped", [False, True])
+def test_in_a_function_that_is_traced(compiled, mapped):
+    """A loop that does not depend on what is differentiated is computed at once, while the function
+    that it stands in has no end yet.
+    """
+
+    def scaled(x):
+        return x * lax.fori_loop(0, STEPS, lambda i, total: (total * 3 + i) % 1009, 1)
+
+    total = 1
+    for i in range(STEPS):
+        total = (total * 3 + i) % 1009
+    slope = irax.grad(scaled)
+    xs = jnp.arange(3.0)
+    found = irax.vmap(slope)(xs) if mapped else slope(2.0)
+    np.testing.assert_array_equal(found, np.full(3, total) if mapped else total)
+    assert compiled == ["irax.scan"]
+
+
 def test_loops_inside_of_loops_count(compiled):
     def inner(i, total):
         return lax.fori_loop(0, 100, lambda j, t: (t * 3 + i + j) % 1009, total)

@@ -107,16 +107,30 @@ def rest(op: Op, call: Any, operands: Arrays) -> Arrays | None:
     module: Module | None = getattr(call, "module", None)
     if module is None:
         return None
+    try:
+        alone = _alone(op, module, operands)
+        return None if alone is None else _compile(*alone)(operands)
+    except UnsupportedOp:
+        return None
+
+
+def _alone(op: Op, module: Module, operands: Arrays) -> tuple[Module, str] | None:
+    """Return a module that has a loop and what it calls, and the name of the loop's function there;
+    None if it has effects.
+
+    The module that the loop is of may be one that is traced into, whose functions have no end yet.
+    """
     name = mlir.unique_name(module, "long_loop")
     types = [mlir.tensor_type(np.shape(x), np.asarray(x).dtype) for x in operands]
     function = mlir.new_function(module, name, types, public=True)
+    alone = mlir.new_module()
     try:
         with InsertionPoint(mlir.body(function)), mlir.UNKNOWN:
             mlir.finish_function(function, op.build(mlir.arguments(function)))
         if any(effects.has_effects(view.operation) for view in mlir.body(function).operations):
             return None
-        return _compile(module, name)(operands)
-    except UnsupportedOp:
-        return None
+        mlir.copy_functions(module, name, alone)
     finally:
         function.erase()
+    mlir.make_public(mlir.functions(alone)[name])
+    return alone, name
