@@ -12,7 +12,7 @@ import weakref
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
@@ -22,6 +22,7 @@ from irax import dtypes
 from irax.core import source
 from irax.core.array import Array, ConcreteArray, as_array
 from irax.core.dispatch import acting, beside, bind, staged
+from irax.core.dtypes.promotion import convert
 from irax.core.module_builder import ModuleBuilder
 from irax.core.shardings.meshes import get_abstract_mesh
 from irax.core.shardings.shardings import SingleDeviceSharding
@@ -34,6 +35,14 @@ from irax_runtime import in_flight, memory
 
 Elements = np.ndarray[Any, Any]
 Expected = Sequence[tuple[tuple[int, ...], np.dtype[Any]]]
+
+_WIDENED = frozenset(
+    [
+        *("float4_e2m1fn", "float6_e2m3fn", "float6_e3m2fn", "float8_e3m4", "float8_e4m3"),
+        *("float8_e4m3b11fnuz", "float8_e8m0fnu"),
+    ]
+)
+"""The floats that programs pass to callbacks in float32."""
 
 
 @api_boundary
@@ -233,9 +242,20 @@ class HostFunction:
     """The structure of its result, with tuples for lists; None where the result does not count."""
     is_idle: Callable[[], bool] | None = None
     """Asked before a call, in the program's thread: True where the function would do nothing."""
+    dtypes: tuple[tuple[np.dtype[Any], ...], ...] = ()
+    """The dtypes of the arguments and of the results, if programs pass some in wider ones."""
 
     def __call__(self, arrays: Sequence[Elements], expected: Expected) -> list[Elements]:
         """Call the function, and return its results in the expected shapes and dtypes."""
+        if not self.dtypes:
+            return self._logged(arrays, expected)
+        of_arguments, of_results = self.dtypes
+        arrays = [x.astype(dtype) for x, dtype in zip(arrays, of_arguments, strict=True)]
+        inner = [(shape, dtype) for (shape, _), dtype in zip(expected, of_results, strict=True)]
+        results = self._logged(arrays, inner)
+        return [x.astype(dtype) for x, (_, dtype) in zip(results, expected, strict=True)]
+
+    def _logged(self, arrays: Sequence[Elements], expected: Expected) -> list[Elements]:
         if self.what == "pure_callback":
             return self._run(arrays, expected)
         if _log.replayed is not None:
@@ -331,14 +351,31 @@ def call(
         return [beside(function.what, x, arrays) for x in results]
 
     def write(builder: ModuleBuilder) -> list[Array]:
-        registered, key = _registered(function)
+        given = [x.dtype for x in arrays]
+        returned = [dtype for _, dtype in expected]
+        passed = {dtype: _passed_as(dtype) for dtype in (*given, *returned)}
+        is_wider = any(dtype != wider for dtype, wider in passed.items())
+        registered, key = _registered(
+            replace(function, dtypes=(tuple(given), tuple(returned))) if is_wider else function
+        )
         builder.kept.append(registered)
-        types = tuple(mlir.tensor_type(shape, dtype) for shape, dtype in expected)
-        return list(bind(make(key=key, types=types, kind=kind), *arrays))
+        types = tuple(mlir.tensor_type(shape, passed[dtype]) for shape, dtype in expected)
+        taken = [convert(x, passed[x.dtype]) for x in arrays] if is_wider else arrays
+        results = bind(make(key=key, types=types, kind=kind), *taken)
+        return [convert(x, dtype) for x, dtype in zip(results, returned, strict=True)]
 
     if kind == "pure":
         return staged(run, write, arrays)
     return acting(run, write, arrays, reads=kind == "debug")
+
+
+def _passed_as(dtype: np.dtype[Any]) -> np.dtype[Any]:
+    """Return the dtype of the arrays in which programs pass those of `dtype`: devices have none of
+    integers of a few bits, and of few small floats.
+    """
+    if dtypes.issubdtype(dtype, np.integer) and dtypes.iinfo(dtype).bits < 8:
+        return np.dtype(np.int8 if dtypes.issubdtype(dtype, np.signedinteger) else np.uint8)
+    return np.dtype(np.float32) if dtype.name in _WIDENED else dtype
 
 
 def split(tree: Any) -> tuple[list[Array], tuple[tuple[int, Any], ...], Any]:
@@ -394,7 +431,7 @@ def _registered(function: HostFunction) -> tuple[HostFunction, str]:
 def _key(function: HostFunction) -> str:
     """The key that equal functions have had, or a new one."""
     others = (function.what, function.where, function.in_tree, function.static, function.out_tree)
-    others = (*others, function.is_idle)
+    others = (*others, function.is_idle, function.dtypes)
     keys: dict[Any, str] = {}
     with suppress(TypeError):  # of functions that are not hashable, or have no weak references
         keys = _keys.setdefault(function.function, keys)

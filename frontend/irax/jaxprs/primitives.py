@@ -18,6 +18,7 @@ from irax.execution.shapes import eval_shape
 from irax.extend.linear_util import wrap_init
 from irax.extend.primitive import Primitive
 from irax.jaxprs.forms import FORMS, Form
+from irax.jaxprs.groups import Groups, nones, pack, sizes
 from irax.jaxprs.language import Jaxpr
 from irax.jaxprs.running import jaxpr_as_fun
 from irax.lax.control_flow.branches import switch
@@ -157,11 +158,14 @@ class _Scan(Built):
         jaxpr: Jaxpr,
         length: int,
         reverse: bool,
-        num_consts: int,
-        num_carry: int,
+        num_consts: int = 0,
+        num_carry: int = 0,
+        ft_in: Groups | None = None,
         **params: Any,  # unroll, which changes nothing
     ) -> Any:
         """Run the loop."""
+        if ft_in is not None:  # it tells the same, and is what rules for JAX 0.11 and later set
+            num_consts, num_carry, _ = sizes(ft_in)
         consts, rest = args[:num_consts], args[num_consts:]
         init, xs = list(rest[:num_carry]), list(rest[num_carry:])
         step = jaxpr_as_fun(jaxpr)
@@ -172,6 +176,20 @@ class _Scan(Built):
 
         carry, ys = scan(body, init, xs, length, reverse)
         return [*carry, *ys]
+
+
+def groups_of_scan(
+    num_consts: int, num_carry: int, num_rows: int, num_stacked: int
+) -> dict[str, Any]:
+    """Return the parameters of a scan that group its operands and results: as JAX 0.10 has them,
+    and as 0.12 has them, for rules of either.
+    """
+    return {
+        "num_consts": num_consts,
+        "num_carry": num_carry,
+        "ft_in": pack(map(nones, (num_consts, num_carry, num_rows))),
+        "ft_out": pack(map(nones, (num_carry, num_stacked))),
+    }
 
 
 call_p: Primitive = _Call("jit")

@@ -119,12 +119,15 @@ class _View:
         return {"branches": tuple(branches[::-1] if operation.name == If.name else branches)}
 
     def _scan_params(self, op: Scan) -> Params:
+        jaxpr = self.function(op.body)
+        num_rows = len(jaxpr.invars) - op.num_consts - op.num_carry
         return {
-            "jaxpr": self.function(op.body),
+            "jaxpr": jaxpr,
             "length": op.length,
             "reverse": op.reverse,
-            "num_consts": op.num_consts,
-            "num_carry": op.num_carry,
+            **primitives.groups_of_scan(
+                op.num_consts, op.num_carry, num_rows, len(jaxpr.outvars) - op.num_carry
+            ),
             "unroll": 1,
         }
 

@@ -17,7 +17,6 @@ import irax.numpy as jnp
 from irax import dtypes, lax, tree_util
 from irax.config import enable_x64
 from irax.dtypes import TypePromotionError
-from irax_compiler.ops.core import UnsupportedOp
 
 SMALL = [
     *("int2", "int4", "uint2", "uint4"),
@@ -396,10 +395,10 @@ def test_arrays_of_integers_of_few_bits_in_compiled_programs(name):
         np.testing.assert_array_equal(found, expected)
 
     def called(x):
-        return irax.pure_callback(lambda x: x, x, x)
+        return irax.pure_callback(lambda x: x + x, x, x, vmap_method="sequential")
 
-    with pytest.raises(UnsupportedOp, match=f"pass no arrays of {name}"):
-        irax.jit(called).lower(x).compile()
+    np.testing.assert_array_equal(irax.jit(called)(x), x + x)
+    np.testing.assert_array_equal(irax.vmap(called)(x), x + x)
 
 
 @pytest.mark.sampled(2)
@@ -428,3 +427,17 @@ def test_arrays_and_structs_stand_for_their_dtypes():
     assert jnp.zeros(2, struct).dtype == numbers.astype(struct).dtype == np.int16
     with pytest.raises(ValueError, match="expected a dtype, got an array of float32"):
         jnp.zeros(2, numbers)
+
+
+@pytest.mark.parametrize("name", ["float4_e2m1fn", "float8_e8m0fnu", "float8_e4m3"])
+def test_callbacks_of_small_floats(name):
+    x = jnp.array([0.5, 1.0, 2.0, 4.0], name)
+    seen = []
+
+    def backwards(x):
+        seen.append(x.dtype)
+        return np.asarray(x)[::-1]
+
+    found = irax.jit(lambda x: irax.pure_callback(backwards, x, x))(x)
+    assert found.dtype == x.dtype == seen[0]
+    np.testing.assert_array_equal(found.astype("float32"), [4.0, 2.0, 1.0, 0.5])

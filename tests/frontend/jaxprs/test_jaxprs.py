@@ -11,6 +11,7 @@ from irax.core.avals import ShapedArray
 from irax.extend.core import Literal, Var, check_jaxpr, jaxpr_as_fun, primitives
 from irax.extend.linear_util import wrap_init
 from irax.extend.source_info_util import summarize
+from irax.jaxprs import groups as groups_of_operands
 from irax.jaxprs.partial import known_results
 
 X = np.array([0.5, -1.0, 2.0], np.float32)
@@ -459,3 +460,31 @@ def test_functions_that_hold_arrays_and_traced_ones_have_as_many_constants():
     found = []
     irax.jit(lambda x: found.append(number(x, x + 1)) or x)(1.0)
     assert found == [number(jnp.array(0), jnp.zeros(2))] == [2]
+
+
+def test_scans_say_how_their_operands_are_grouped():
+    """As JAX 0.12 does, whose rules group operands anew: here each step has one more constant."""
+
+    def f(x, w):
+        return lax.scan(lambda c, row: (c + row * w, (c, row)), x, jnp.arange(3.0))
+
+    (eqn,) = (e for e in irax.make_jaxpr(f)(1.0, 2.0).eqns if e.primitive.name == "scan")
+    groups = eqn.params["ft_in"].update(eqn.invars).unpack()
+    assert [len(group.vals) for group in groups] == [1, 1, 1]
+    assert repr(eqn.params["ft_out"]) == "((None,), (None, None))"
+    with pytest.raises(ValueError, match="expected 3 values"):
+        eqn.params["ft_in"].update([1])
+
+    body = jaxpr_as_fun(eqn.params["jaxpr"])
+    wider = irax.make_jaxpr(lambda k, w, c, row: [k * x for x in body(w, c, row)])(
+        1.0, 1.0, 1.0, 1.0
+    )
+    ft_in = groups_of_operands.pack(map(groups_of_operands.nones, (2, 1, 1)))
+    params = {**eqn.params, "jaxpr": wider, "ft_in": ft_in}
+    carry, *stacked = eqn.primitive.bind(2.0, 3.0, 1.0, jnp.arange(3.0), **params)
+    expected, rows = 1.0, []
+    for row in range(3):
+        rows.append((2.0 * expected, 2.0 * row))
+        expected = 2.0 * (expected + 3.0 * row)
+    assert carry == expected
+    np.testing.assert_array_equal(np.stack(stacked, 1), rows)
