@@ -41,6 +41,7 @@ def loop(test: str, step: str, start: int = 0, limit: int = 6, by: int = 1) -> s
 
 UP = f"%k = stablehlo.add %i, %by : {I32}"
 DOWN = f"%k = stablehlo.subtract %i, %by : {I32}"
+TIMES = f"%k = stablehlo.multiply %i, %by : {I32}"
 RESHAPED = f"""%i1 = stablehlo.reshape %i : ({I32}) -> tensor<1xi32>
         %i0 = stablehlo.reshape %i1 : (tensor<1xi32>) -> {I32}
         %k0 = stablehlo.add %by, %i0 : {I32}
@@ -66,6 +67,9 @@ LOOPS = {
     "reshapes": (loop(compare("LT", "%i", "%n"), RESHAPED), 6),
     "and": (loop(BOTH, UP), 3),
     "no steps": (loop(compare("GT", "%i", "%n"), DOWN), 0),
+    "EQ": (loop(compare("EQ", "%i", "%n"), UP, start=5, limit=5), 1),
+    "a product": (loop(compare("LE", "%i", "%n"), TIMES, start=1, limit=8, by=2), 4),
+    "NE, over the end of integers": (loop(compare("NE", "%i", "%n"), TIMES, 1, 0, 1 << 8), 4),
 }
 
 
@@ -98,7 +102,6 @@ def test_reverse_mode(name: str) -> None:
 
 UNKNOWN = {
     "NE past the limit": loop(compare("NE", "%i", "%n"), UP, by=4),
-    "EQ": loop(compare("EQ", "%i", "%n"), UP),
     "away from the limit": loop(compare("LT", "%i", "%n"), DOWN),
     "beyond the largest integer": loop(compare("LE", "%i", "%n"), UP, limit=2**31 - 1),
     "a product": loop(compare("LT", "%i", "%n"), f"%k = stablehlo.multiply %i, %by : {I32}"),

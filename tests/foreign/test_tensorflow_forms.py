@@ -57,3 +57,37 @@ def test_other_operations_of_mhlo_are_refused_by_name() -> None:
         read_module(text)
     with pytest.raises(NotImplementedError, match=r"mhlo\.bitcast at .* is not supported"):
         irax.ir.load(MHLO.replace("mhlo.copy", "mhlo.bitcast"), device="reference")(X)
+
+
+def test_custom_calls_that_return_tuples_in_branches() -> None:
+    lines = QR.strip().splitlines()
+    branch = "\n".join(lines[1:-2])
+    text = f"""
+func.func @main(%0: tensor<5x3xf32>, %p: tensor<i1>) -> tensor<5x3xf32> {{
+  %r = "stablehlo.if"(%p) ({{
+{branch}
+    stablehlo.return %4 : tensor<5x3xf32>
+  }}, {{
+    stablehlo.return %0 : tensor<5x3xf32>
+  }}) : (tensor<i1>) -> tensor<5x3xf32>
+  return %r : tensor<5x3xf32>
+}}
+"""
+    run = irax.ir.load(text, device="reference")
+    np.testing.assert_allclose(np.abs(run(X, True)), np.abs(np.linalg.qr(X)[0]), rtol=1e-4)
+    np.testing.assert_array_equal(run(X, False), X)
+
+
+def test_booleans_of_which_eight_are_in_a_byte() -> None:
+    chosen = np.random.default_rng(1).random((5, 3)) > 0.5
+    packed = np.packbits(chosen, bitorder="little").tobytes().hex().upper()
+    text = f"""
+func.func @main(%0: tensor<5x3xf32>) -> tensor<5x3xf32> {{
+  %1 = stablehlo.constant dense<"0x{packed}"> : tensor<5x3xi1>
+  %2 = stablehlo.constant dense<"0x{chosen.tobytes().hex().upper()}"> : tensor<5x3xi1>
+  %3 = stablehlo.and %1, %2 : tensor<5x3xi1>
+  %4 = stablehlo.convert %3 : (tensor<5x3xi1>) -> tensor<5x3xf32>
+  return %4 : tensor<5x3xf32>
+}}
+"""
+    np.testing.assert_array_equal(irax.ir.load(text, device="reference")(X), chosen)

@@ -30,7 +30,7 @@ from irax_compiler.forms import (
     windows,
     written_out,
 )
-from irax_compiler.interchange import bytecode_format
+from irax_compiler.interchange import bytecode_format, packed_booleans
 from irax_compiler.mlir import InsertionPoint, Module, Operation, Value
 from irax_compiler.ops.registry import is_known, traits_named
 from irax_compiler.shardy import operations as sharding
@@ -81,7 +81,10 @@ def may_have_forms(module: str | bytes, told: str) -> bool:
 def readable(module: str | bytes, told: str) -> str | bytes:
     """Return a module in a form that the bindings read: they lack the dialects of others."""
     found = sharding.readable(module, told)
-    return mhlo_functions.readable(found) if isinstance(found, str) and " mhlo." in told else found
+    if isinstance(found, bytes):
+        return found
+    found = packed_booleans.unpacked(found, told)
+    return mhlo_functions.readable(found) if " mhlo." in told else found
 
 
 def rewrite(module: Module) -> None:

@@ -36,8 +36,6 @@ FORMS = {"stablehlo.get_tuple_element": _element}
 
 def without_unused(module: Module) -> None:
     """Erase tuples without uses."""
-    for function in mlir.functions(module).values():
-        for block in function.regions[0].blocks:
-            for view in reversed(list(block.operations)):
-                if view.operation.name == _TUPLE and not mlir.num_uses(view.operation.results[0]):
-                    view.operation.erase()
+    for operation in reversed(mlir.operations_in(module.operation)):
+        if operation.name == _TUPLE and not mlir.num_uses(operation.results[0]):
+            operation.erase()

@@ -41,6 +41,11 @@ class Seen:
             self.value = mlir.terminator(mlir.body(callee)).operands[number]
 
     @property
+    def is_of_call(self) -> bool:
+        """True for a value in a function that is called."""
+        return bool(self._outside)
+
+    @property
     def kind(self) -> str:
         """The name of the operation that it is a result of."""
         operation = mlir.definition(self.value)

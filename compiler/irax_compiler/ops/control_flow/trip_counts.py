@@ -11,6 +11,7 @@ import numpy as np
 
 from irax_compiler import effects, mlir
 from irax_compiler.mlir import Operation, Value, is_inexact
+from irax_compiler.ops.control_flow.followed_loops import follow, result
 from irax_compiler.ops.control_flow.seen import Seen
 from irax_compiler.ops.dimension import Dimension
 from irax_compiler.ops.registry import read
@@ -49,10 +50,13 @@ def trip_count(operation: Operation, functions: Mapping[str, Operation]) -> int 
     test = _condition(operation, functions)
     counters = [_counted(operation, x, functions) for x in (test.conjuncts() if test else ())]
     found = [None if x is None else x.steps for x in counters]
-    if len(found) == 1:
+    if len(found) == 1 and found[0] is not None:
         return found[0]
     known = [n for n in found if n is not None and not is_symbolic(n)]
-    return min(known) if found and len(known) == len(found) else None
+    if found and len(known) == len(found):
+        return min(known)
+    followed = follow(operation, functions) if found else None
+    return followed.steps if followed is not None and followed.exact else None
 
 
 def count(operation: Operation, functions: Mapping[str, Operation]) -> Count | None:
@@ -83,9 +87,32 @@ def most_steps(
     tests = test.conjuncts() if test else []
     if any(_is_dropped(operation, x, functions) for x in tests):
         return 1
-    found = [_counted(operation, x, functions, bounds_of or _exactly) for x in tests]
+    found = [_counted(operation, x, functions, bounds_of) for x in tests]
     known = [counter.steps for counter in found if counter and not is_symbolic(counter.steps)]
+    if not known and tests:
+        followed = follow(operation, functions)
+        return None if followed is None else followed.steps + (not followed.exact)
     return min(known, default=None)
+
+
+def bounds_after(
+    operation: Operation,
+    place: int,
+    functions: Mapping[str, Operation],
+    bounds_of: BoundsOf,
+) -> Bounds | None:
+    """Return the bounds of a result of a loop: of what it carries unchanged, or adds to in each
+    step.
+    """
+    carried: list[Value] = list(operation.regions[1].blocks[0].arguments)
+    same = _kept(operation, carried, carried[place], functions, bounds_of)
+    if same is not None:
+        return same
+    start, step = bounds_of(operation.operands[place]), _step(operation, place, functions)
+    most = most_steps(operation, functions, bounds_of) if step else None
+    if start is None or most is None:
+        return None
+    return start[0] + min(0, most * step), start[1] + max(0, most * step)
 
 
 def bounds_in_body(
@@ -146,7 +173,7 @@ def _counted(
     bounds_of: BoundsOf | None = None,
 ) -> Count | None:
     """Return the counter that a loop compares with its limit, if that is what a test does."""
-    bounds_of = bounds_of or _exactly
+    bounds_of = bounds_of or _exactly_in(functions)
     carried: list[Value] = list(operation.regions[0].blocks[0].arguments)
     test = _inside(test)
     if test.kind != "stablehlo.compare":
@@ -174,7 +201,7 @@ def _step(operation: Operation, place: int, functions: Mapping[str, Operation]) 
     counter, increment = map(_inside, following.operands())
     if following.kind == "stablehlo.add" and counter.value != old:
         counter, increment = increment, counter
-    by = _kept(operation, list(body.arguments), increment.value, functions, _exactly)
+    by = _kept(operation, list(body.arguments), increment.value, functions, _exactly_in(functions))
     if counter.value != old or by is None:
         return None
     return by[0] if following.kind == "stablehlo.add" else -by[0]
@@ -198,10 +225,14 @@ def _kept(
     return bounds_of(x)
 
 
-def _exactly(x: Value) -> Bounds | None:
-    """Return the integer that a value is known to be, as both of its bounds."""
-    number = _number(x)
-    return None if number is None else (number, number)
+def _exactly_in(functions: Mapping[str, Operation]) -> BoundsOf:
+    """Return what tells the integer that a value is known to be, as both of its bounds."""
+
+    def exactly(x: Value) -> Bounds | None:
+        number = _number(x, functions)
+        return None if number is None else (number, number)
+
+    return exactly
 
 
 def _inside(seen: Seen) -> Seen:
@@ -243,15 +274,17 @@ def _from(
     return Count(place, start, step, steps)
 
 
-def _number(x: Value) -> Any:
+def _number(x: Value, functions: Mapping[str, Operation]) -> Any:
     """The integer that one element is, or the symbolic size; None for any other."""
     operation = mlir.definition(x)
-    if operation is None or is_inexact(x):
+    if operation is None or is_inexact(x) or math.prod(mlir.shape_of(x)) != 1:
         return None
     if operation.name == Dimension.name:
         op = read(operation)
         return op.size if isinstance(op, Dimension) else None
     if operation.name == "stablehlo.reshape":
-        return _number(operation.operands[0])
+        return _number(operation.operands[0], functions)
     value = mlir.splat(x)
-    return None if value is None or math.prod(mlir.shape_of(x)) != 1 else int(value)
+    if value is None:
+        value = result(x, functions)
+    return None if value is None else int(np.asarray(value).item())

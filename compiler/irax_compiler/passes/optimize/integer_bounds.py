@@ -12,7 +12,7 @@ import numpy as np
 from irax_compiler import mlir
 from irax_compiler.mlir import Operation, Value, dtype_of, shape_of
 from irax_compiler.ops import clamp, comparison, conversion, elementwise, shape, slicing
-from irax_compiler.ops.control_flow.trip_counts import bounds_in_body
+from irax_compiler.ops.control_flow.trip_counts import bounds_after, bounds_in_body
 from irax_compiler.ops.core import UnsupportedOp, no_calls
 from irax_compiler.ops.reductions.window_shapes import WindowDims
 from irax_compiler.ops.registry import read
@@ -67,6 +67,11 @@ def _of_result(x: Value, depth: int, functions: Mapping[str, Operation]) -> Boun
     operation = mlir.definition(x)
     if operation is None:
         return _in_loop(x, depth, functions)
+    if operation.name == "stablehlo.while":
+        place = list(operation.results).index(x)
+        inner = partial(bounds_of_one, depth=depth - 1, functions=functions)
+        ends = None if shape_of(x) else bounds_after(operation, place, functions, inner)
+        return None if ends is None else (np.array(ends[0]), np.array(ends[1]))
     try:
         op = read(operation)
     except UnsupportedOp:
