@@ -35,7 +35,19 @@ class Coloring:
     num_colors: int = field(init=False)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "num_colors", int(self.colors.max(initial=-1)) + 1)
+        if self.mode not in MODES[1:]:
+            modes = ", ".join(map(repr, MODES[1:]))
+            raise ValueError(f"Coloring: mode={self.mode!r}; expected {modes}")
+        height, width = self.pattern.shape
+        size = {"rev": height, "bidirectional": width + height}.get(self.mode, width)
+        colors = np.asarray(self.colors)
+        if colors.shape != (size,) or (size and colors.dtype.kind not in "iu"):
+            raise ValueError(
+                f"Coloring: colors is {colors.dtype}{list(colors.shape)}; expected {size} integers "
+                f"for mode={self.mode!r} and a pattern of shape {self.pattern.shape}"
+            )
+        object.__setattr__(self, "colors", colors)
+        object.__setattr__(self, "num_colors", int(colors.max(initial=-1)) + 1)
 
     def seeds(self, dtype: Any = np.float32) -> np.ndarray:
         """Return the directions of the products: a row for each color, which has ones at its rows

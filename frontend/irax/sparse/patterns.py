@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from irax.core.array import Array, ConcreteArray, as_array
+from irax.core.refs import refs
 from irax.core.tracebacks import api_boundary
 from irax.core.tracing import Input, trace_function
 from irax.core.trees import array_trees
@@ -239,7 +240,10 @@ def pattern_of(call: Call, local: bool) -> SparsityPattern:
         inputs = abstract_inputs(leaves, names)
 
     def differentiable(*given: Any) -> Any:
-        return call.function(*given)[0]
+        if not refs.exist():
+            return call.function(*given)[0]
+        with refs.Adopted(abstract=not local):  # another call may find other values in Refs
+            return call.function(*given)[0]
 
     flat = FlatFunction(differentiable, tree)
     traced = trace_function(flat, inputs, "sparsity", name_of(call.function), fresh_module=True)

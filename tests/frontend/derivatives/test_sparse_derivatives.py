@@ -847,6 +847,47 @@ def test_colors_can_be_given():
         same.places()
 
 
+@pytest.mark.parametrize(
+    "mode, colors, match",
+    [
+        ("both", [0] * 4, "mode='both'; expected 'fwd', 'rev', 'bidirectional'"),
+        ("fwd", [0, 1, 0], "expected 4 integers"),
+        ("rev", [0] * 4, "expected 3 integers"),
+        ("bidirectional", [0] * 4, "expected 7 integers"),
+        ("fwd", [0.0, 1.0, 0.0, 1.0], "colors is float64"),
+    ],
+)
+def test_colors_that_do_not_fit_the_pattern(mode, colors, match):
+    pattern = SparsityPattern.fromdense(np.eye(3, 4) + np.eye(3, 4, 1))
+    with pytest.raises(ValueError, match=match):
+        Coloring(pattern, mode, colors)
+    assert Coloring(pattern, "fwd", [0, 1, 0, 1]).num_colors == 2
+
+
+# ---- mutable arrays ----
+
+
+def test_another_call_finds_other_numbers_in_a_ref():
+    ref = irax.new_ref(jnp.zeros(3))
+    scale = irax.new_ref(jnp.zeros(()))
+    x = np.arange(1, 4, dtype=np.float32)
+    jacobian = sparse.jacobian(lambda x: ref[...] * 2 * x)
+    hessian = sparse.hessian(lambda x: scale[...] * jnp.sum(x**2))
+    np.testing.assert_array_equal(jacobian(x).todense(), np.zeros((3, 3)))
+    np.testing.assert_array_equal(hessian(x).todense(), np.zeros((3, 3)))
+    ref[...], scale[...] = jnp.ones(3), 1.0
+    np.testing.assert_array_equal(jacobian(x).todense(), 2 * np.eye(3))
+    np.testing.assert_array_equal(hessian(x).todense(), 2 * np.eye(3))
+
+
+def test_refs_are_known_at_a_point():
+    ref = irax.new_ref(jnp.array([0.0, 1.0]))
+    f = lambda x: ref[...] * x
+    x = np.ones(2, np.float32)
+    assert sparse.sparsity(f)(x).nnz == 2
+    assert sparse.sparsity(f, local=True)(x).nnz == 1
+
+
 # ---- what is refused ----
 
 

@@ -258,6 +258,20 @@ def test_lanes():
     np.testing.assert_array_equal(doubled.todense(), 2 * CUBE)
 
 
+def test_lanes_by_compressed_rows():
+    values = np.array([[1, 2], [3, 4], [5, 6]], np.float32)
+
+    def matrix(values):
+        return sparse.BCSR((values, np.array([2, 0]), np.array([0, 1, 2])), shape=(2, 3))
+
+    found = irax.vmap(matrix)(values)
+    wanted = np.zeros((3, 2, 3), np.float32)
+    wanted[:, 0, 2], wanted[:, 1, 0] = values.T
+    assert (found.shape, found.n_batch) == (wanted.shape, 1)
+    np.testing.assert_array_equal(found.todense(), wanted)
+    np.testing.assert_array_equal(irax.vmap(lambda m: m.todense())(found), wanted)
+
+
 def test_solution():
     matrix = np.array([[4, 1, 0], [0, 3, 1], [1, 0, 5]], np.float32)
     x = sparse.CSR.fromdense(matrix)

@@ -53,13 +53,20 @@ class BCSR(JAXSparse):
 
     def tree_flatten(self) -> tuple[tuple[Any, Any, Any], Any]:
         """Return the arrays, and the rest."""
-        rest = (self.shape, self.indices_sorted, self.unique_indices)
+        rest = (self.shape, self.indices_sorted, self.unique_indices, np.ndim(self.indices))
         return (self.data, self.indices, self.indptr), rest
 
     @classmethod
     def tree_unflatten(cls, rest: Any, arrays: Any) -> Self:
-        """Return the sparse array of what `tree_flatten` returned."""
-        shape, is_sorted, unique = rest
+        """Return the sparse array of what `tree_flatten` returned. Where `vmap` has taken leading
+        dimensions from the arrays, or added some, they are of the batch.
+        """
+        shape, is_sorted, unique, ndim = rest
+        _, indices, _ = arrays
+        added = np.ndim(indices) - ndim if isinstance(indices, Array | np.ndarray) else 0
+        if added:
+            batch = indices.shape[: max(ndim - 1 + added, 0)]
+            shape = (*batch, *shape[ndim - 1 :])
         return cls(arrays, shape=shape, indices_sorted=is_sorted, unique_indices=unique)
 
     @classmethod
