@@ -109,6 +109,109 @@ def test_loops_that_depend_on_the_arguments_have_no_bounds():
     assert list(report.unbounded) == ["a loop's condition in while"]
 
 
+def test_hazards_of_loops_that_have_no_bounds():
+    report = report_of(
+        lambda x: irax.lax.while_loop(lambda v: v < 1e30, lambda v: v * v + 1, x), (0, 10)
+    )
+    (hazard,) = report.hazards
+    assert hazard.what == "overflow"
+    v = hazard.example[0]
+    with np.errstate(over="ignore"):
+        while v < 1e30:
+            v = v * v + f32(1)
+    assert np.isinf(v)
+
+
+def test_hazards_of_operations_without_bounds():
+    report = report_of(jnp.linalg.cholesky, (-1, 1.5), shape=(2, 2))
+    (hazard,) = report.hazards
+    assert hazard.what == "give no number"
+    with pytest.raises(np.linalg.LinAlgError):
+        np.linalg.cholesky((hazard.example[0] + hazard.example[0].T) / 2)
+    assert "in nan" not in str(report)
+    assert "outside of its domain where tried" in str(report_of(irax.nn.gelu, (-1, 1)))
+
+
+def test_functions_with_rules_of_their_own_have_bounds():
+    report = report_of(lambda x: irax.nn.softplus(x) + irax.scipy.special.xlogy(x, x), (1, 2))
+    assert report.results[0].low > 0
+    assert np.isfinite(report.results[0].high)
+    assert not report.unbounded
+    assert report.hazards == []
+
+
+MORE = {
+    "convolve": (lambda x: jnp.convolve(x, x[::-1]), (-1, 2)),
+    "running sums": (lambda x: jnp.cumsum(x) + jnp.cumprod(jnp.abs(x)), (-1, 2)),
+    "remainder": (lambda x: irax.lax.rem(5 * x, x[::-1] + 3), (-1, 2)),
+    "odd power": (lambda x: x**3.0, (-2, 1)),
+    "tan": (jnp.tan, (-1, 2)),
+    "arctan2": (lambda x: jnp.arctan2(x, x[::-1]), (-1, 1)),
+    "booleans": (lambda x: jnp.where(x.astype(bool) & ~(x > 0.5), x, 2.0), (-1, 1)),
+    "scattered": (lambda x: jnp.zeros(2).at[jnp.array([0, 0, 1])].add(x), (-1, 2)),
+    "sorted": (lambda x: jnp.sort(x)[0] - 1, (0, 1)),
+    "quotients": (lambda x: jnp.int32(9) // (4 * x).astype(jnp.int32), (-1, 2)),
+    "trunc": (lambda x: (3 * x).astype(jnp.int32), (-1, 2)),
+}
+
+
+@pytest.mark.parametrize("name", MORE)
+def test_bounds_of_other_operations_hold(name):
+    function, limits = MORE[name]
+    report = report_of(function, limits, shape=(3,))
+    assert not report.unbounded
+    random = np.random.default_rng(0)
+    for turn in range(40):
+        x = random.uniform(*limits, 3) if turn % 2 else random.choice([*limits, 0.0], 3)
+        found = np.asarray(function(x.astype(f32)))
+        assert (found >= report.results[0].low).all()
+        assert (found <= report.results[0].high).all()
+
+
+@pytest.mark.parametrize(
+    ("function", "low", "high"),
+    [
+        (lambda x: x * x, np.int32(0), np.int32(100_000)),
+        (lambda x: x + x, np.uint8(0), np.uint8(200)),
+        (lambda x: x - np.uint32(5), np.uint32(0), np.uint32(10)),
+        (jnp.negative, np.int8(-128), np.int8(127)),
+        (lambda x: jnp.sum(jnp.stack([x, x])), np.int32(0), np.int32(2_000_000_000)),
+        (lambda x: jnp.dot(x[None], x[None]), np.int32(0), np.int32(100_000)),
+        (lambda x: x.astype(np.int8), np.int32(0), np.int32(300)),
+        (lambda x: x.astype(np.int8), f32(0), f32(300)),
+        (lambda x: x.astype(np.float16), f32(0), f32(1e5)),
+        (lambda x: x.astype(jnp.float8_e4m3fn), f32(0), f32(1000)),
+    ],
+)
+def test_numbers_beyond_narrow_dtypes(function, low, high):
+    report = irax.precision.ranges(function, (low,), (high,))
+    (hazard,) = report.hazards
+    assert hazard.what == "overflow"
+    (x,) = hazard.example
+    assert low <= x <= high
+    with np.errstate(over="ignore"):
+        found = np.asarray(function(x), np.float64)
+    (bounds,) = report.results
+    assert not (found < bounds.low).any()
+    assert not (found > bounds.high).any()
+
+
+@pytest.mark.parametrize(
+    ("function", "limits", "what"),
+    [
+        (jnp.arccosh, (0, 2), "be of a number below 1"),
+        (irax.scipy.special.erfinv, (-1, 1), "be of a number beyond 1"),
+        (lambda x: x**0.5, (-1, 2), "be of a number that has no such power"),
+        (lambda x: x**-1.0, (0, 2), "be of a number that has no such power"),
+    ],
+)
+def test_domains(function, limits, what):
+    (hazard,) = report_of(function, limits).hazards
+    assert hazard.what == what
+    with np.errstate(all="ignore"):
+        assert not np.isfinite(function(hazard.example[0]))
+
+
 def test_error_to_first_order():
     """Three roundings, each of at most half an ulp, of which two are of the whole result."""
     report = report_of(lambda x, y: (x + y) * x, (1, 2), (1, 2))
@@ -200,7 +303,7 @@ def test_errors_of_ranges():
         irax.precision.ranges(jnp.sin, 0.0, 1.0)
     with pytest.raises(ValueError, match="low and high have different structures"):
         irax.precision.ranges(jnp.add, [0.0, 2.0], [1.0])
-    with pytest.raises(TypeError, match="expected a function, got 3"):
+    with pytest.raises(TypeError, match="precision.ranges: expected a function, got 3"):
         irax.precision.ranges(3, [0.0], [1.0])
     with pytest.raises(irax.errors.ConcretizationTypeError, match="outside of jit, grad and vmap"):
         irax.jit(lambda x: irax.precision.ranges(jnp.sin, [x], [x]))(1.0)

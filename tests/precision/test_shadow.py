@@ -289,3 +289,10 @@ def test_wide_sines_have_more_digits_than_float32_near_their_zeros():
                 for v, t in zip(result.wide, true, strict=True)
             ]
         assert max(far) < 2.0**-42
+
+
+def test_complex128_is_not_judged():
+    with irax.enable_x64():
+        report = irax.precision(lambda z: z * z - 1)(np.complex128(1 + 1e-4j))
+    assert set(report.unknown) == {"multiply", "subtract"}
+    assert "not judged, counted as exact" in str(report)

@@ -16,6 +16,7 @@ from irax_compiler.precision.kinds import array_type
 from irax_compiler.precision.pairs import Pairs
 from irax_compiler.precision.wide import Array, Decimals, Doubles
 
+_WIDEST = (np.float64, np.complex128)
 _SMALL = 64
 """The most elements of arrays for which decimal numbers take less time than pairs of floats."""
 
@@ -23,16 +24,17 @@ _SMALL = 64
 def arithmetic_beside(evaluator: Evaluator, func: str, arguments: Sequence[Array]) -> Doubles:
     """Return the arithmetic that is wider than that of a function: float64; where there are
     numbers of that, decimal numbers for small arrays, of which there are many digits, and
-    double-double ones for large arrays.
+    double-double ones for large arrays. Decimal numbers where there are complex ones of that, too:
+    they have none, and say so.
     """
     types = {
         t for program in _programs(evaluator, func) for t in map(array_type, program.types) if t
     }
-    sizes = [prod(t.shape) for t in types if t.dtype == np.float64]
-    sizes += [x.size for x in arguments if x.dtype == np.float64]
+    sizes = [prod(t.shape) for t in types if t.dtype in _WIDEST]
+    sizes += [x.size for x in arguments if x.dtype in _WIDEST]
     if not sizes:
         return Doubles()
-    has_complex = any(t.dtype.kind == "c" for t in types)
+    has_complex = any(x.dtype.kind == "c" for x in (*types, *arguments))
     return Pairs() if max(sizes) > _SMALL and not has_complex else Decimals()
 
 

@@ -7,15 +7,21 @@ bounds.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import ml_dtypes
 import numpy as np
 
+from irax_compiler.mlir import inexact
+from irax_compiler.ops.conversion import Convert
+from irax_compiler.ops.convolution import Convolution
 from irax_compiler.ops.core import Op, evaluated, no_calls
 from irax_compiler.ops.dot import DotGeneral
+from irax_compiler.ops.indexing.gather_scatter import Scatter
 from irax_compiler.ops.reductions.reduce import Reduce
+from irax_compiler.ops.reductions.reduce_window import ReduceWindow
+from irax_compiler.ops.sorting.sort import Sort
 from irax_compiler.precision.kinds import moves
 from irax_compiler.precision.wide import widened
 
@@ -83,9 +89,11 @@ class Interval:
         return (self.low <= 0) & (self.high >= 0)
 
 
-def computed(op: Op, operands: Sequence[Interval | Array], same: bool) -> Interval | None:
+def computed(
+    op: Op, operands: Sequence[Interval | Array], same: bool, of_integers: bool
+) -> Interval | None:
     """Return the intervals of an op's only result; None if there is no rule. `same` says that both
-    operands are one value.
+    operands are one value, and `of_integers` that the results are integers.
     """
     if moves(op):
         if op.name == "stablehlo.select":
@@ -93,16 +101,19 @@ def computed(op: Op, operands: Sequence[Interval | Array], same: bool) -> Interv
         return _each(op, operands)
     given = [Interval.of(x) for x in operands]
     name = op.name.partition(".")[2]
-    if name in _RISING or (isinstance(op, Reduce) and op.combiner != "multiply"):
+    if isinstance(op, Convert) and not inexact(op.dtype):
+        return _of_integers(op, *given)
+    if name in _RISING or _rises(op, given):
         return _each(op, operands)
     if name in _FALLING:
         found = _each(op, operands)
         return Interval(found.high, found.low)
-    if isinstance(op, DotGeneral):
-        return _dot(op, *given)
+    if isinstance(op, DotGeneral | Convolution):
+        return _bilinear(op, *given)
     if name == "multiply" and same:
         return _even(np.square, *given)
-    rule = _RULES.get(name)
+    rule = _OF_INTEGERS.get(name) if of_integers else None
+    rule = rule or _RULES.get(name)
     return None if rule is None else rule(*given)
 
 
@@ -110,9 +121,31 @@ _RISING = {
     *("add", "maximum", "minimum", "clamp", "convert", "floor", "ceil", "sign"),
     *("round_nearest_even", "round_nearest_afz", "exponential", "exponential_minus_one"),
     *("log", "log_plus_one", "sqrt", "cbrt", "tanh", "logistic", "erf", "asin", "acosh"),
-    *("asinh", "atan", "atanh", "sinh"),
+    *("asinh", "atan", "atanh", "sinh", "reduce_precision"),
 }
 _FALLING = {"negate", "erfc", "acos"}
+
+
+def _rises(op: Op, operands: Sequence[Interval]) -> bool:
+    """True if the result of a reduction, scatter or sort rises with each operand."""
+    match op:
+        case Reduce() | Scatter():
+            combiner = op.combiner
+        case ReduceWindow():
+            combiner = op.computation
+        case Sort():
+            return len(operands) == 1
+        case _:
+            return False
+    is_positive = all((x.low >= 0).all() for x in operands)
+    return combiner in ("add", "maximum", "minimum") or (combiner == "multiply" and is_positive)
+
+
+def _of_integers(op: Convert, x: Interval) -> Interval:
+    """The conversion to integers, without the bounds of their dtype, or to booleans."""
+    if op.dtype == np.bool_:
+        return Interval(1.0 * ~x.has_zero, 1.0 * ((x.low != 0) | (x.high != 0)))
+    return Interval(np.trunc(x.low), np.trunc(x.high))
 
 
 def _each(op: Op, operands: Sequence[Interval | Array]) -> Interval:
@@ -150,10 +183,19 @@ def _divide(x: Interval, y: Interval) -> Interval:
     return found.but(is_open, Interval.anything(found.low.shape))
 
 
+def _quotient(x: Interval, y: Interval) -> Interval:
+    """The quotient without its fraction, of at most the size of x; -1 where y is 0."""
+    size = np.maximum(x.size, 1)
+    found = _corners(np.divide, x, y).but(y.has_zero, Interval(-size, size))
+    return Interval(np.trunc(found.low), np.trunc(found.high))
+
+
 def _power(x: Interval, y: Interval) -> Interval:
     found = _corners(np.power, x, y)
     if np.array_equal(y.low, y.high) and (y.low % 2 == 0).all() and (y.low > 0).all():
         return _even(lambda v: np.power(v, y.low), x)
+    if np.array_equal(y.low, y.high) and (y.low % 2 == 1).all() and (y.low > 0).all():
+        return Interval(np.power(x.low, y.low), np.power(x.high, y.low))
     none = Interval.anything(found.low.shape)
     bad = x.low <= 0
     return Interval(
@@ -173,13 +215,35 @@ def _wave(function: Callable[[Array], Array]) -> Callable[[Interval], Interval]:
     return rule
 
 
-def _dot(op: Op, x: Interval, y: Interval) -> Interval | None:
+_NEAR_A_POLE = 1e20
+"""More than the tangent of any number of float64, of which none is a pole."""
+
+
+def _tangent(x: Interval) -> Interval:
+    is_open = np.floor(x.low / np.pi + 0.5) != np.floor(x.high / np.pi + 0.5)
+    poles = Interval(np.full(x.low.shape, -_NEAR_A_POLE), np.full(x.low.shape, _NEAR_A_POLE))
+    return Interval(np.tan(x.low), np.tan(x.high)).but(is_open, poles)
+
+
+def _remainder(x: Interval, y: Interval) -> Interval:
+    """The remainder has the sign of x, and at most the size of either."""
+    size = np.minimum(x.size, y.size)
+    return Interval(np.where(x.low < 0, -size, 0), np.where(x.high > 0, size, 0))
+
+
+def _bilinear(op: DotGeneral | Convolution, x: Interval, y: Interval) -> Interval | None:
     if not (np.isfinite(x.size).all() and np.isfinite(y.size).all()):
         return None
     (mx, rx), (my, ry) = (((v.low + v.high) / 2, (v.high - v.low) / 2) for v in (x, y))
     products = [(mx, my), (np.abs(mx), ry), (rx, np.abs(my)), (rx, ry)]
-    middle, *radii = (evaluated(widened(op), no_calls, pair)[0] for pair in products)
+    wide = replace(op, dtype=np.dtype(np.float64))
+    middle, *radii = (evaluated(wide, no_calls, pair)[0] for pair in products)
     return Interval(middle - sum(radii), middle + sum(radii))
+
+
+def negated(x: Interval) -> Interval:
+    """Return where a condition does not hold."""
+    return Interval(1 - x.high, 1 - x.low)
 
 
 def compared(direction: str, x: Interval, y: Interval) -> Interval:
@@ -215,6 +279,10 @@ _RULES: dict[str, Callable[..., Interval]] = {
     "square": lambda x: _even(np.square, x),
     "cosh": lambda x: _even(np.cosh, x),
     "rsqrt": lambda x: Interval(1 / np.sqrt(x.high), 1 / np.sqrt(np.maximum(x.low, 0))),
+    "tan": _tangent,
+    "remainder": _remainder,
+    "atan2": lambda y, x: Interval(np.full(y.low.shape, -np.pi), np.full(y.low.shape, np.pi)),
     "sine": _wave(np.sin),
     "cosine": _wave(np.cos),
 }
+_OF_INTEGERS: dict[str, Callable[..., Interval]] = {"divide": _quotient}

@@ -1,13 +1,13 @@
 """Hazards for arguments in given ranges: overflow, division by zero, functions of numbers outside
 of their domain; and the largest error to first order.
 
-Intervals bound the numbers of each op. Where they allow a hazard, arguments are searched for that
-show it: the evaluator runs the function on them.
+Intervals bound the numbers of each op. Where they allow a hazard, or there are no bounds, arguments
+are searched for that show it: the evaluator runs the function on them.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,7 +15,6 @@ import ml_dtypes
 import numpy as np
 
 from irax_compiler import mlir
-from irax_compiler.locations import Frame
 from irax_compiler.mlir import Module, inexact
 from irax_compiler.ops import bitwise
 from irax_compiler.ops.comparison import Compare
@@ -27,51 +26,17 @@ from irax_compiler.ops.evaluation.steps import Step
 from irax_compiler.ops.structured import Call
 from irax_compiler.ops.transformation import Evaluation
 from irax_compiler.precision import affine, blame, extremes, intervals, shadow
+from irax_compiler.precision.hazards import DOMAINS, Hazard, Range, Search, first, is_plain_call
 from irax_compiler.precision.intervals import Interval, Undecided
 from irax_compiler.precision.kinds import moves
-from irax_compiler.precision.report import line_of
 from irax_compiler.precision.shadow import Both
 from irax_compiler.precision.wide import Doubles
 
 Array = np.ndarray[Any, Any]
 Value = Interval | Array
-Range = tuple[float | Array, float | Array]
-"""The least and the largest numbers that the elements of an argument may be."""
 
-_SAMPLES = 64
-"""The arguments that are tried at random."""
-_HALVINGS = 160
-"""The steps of a search between two arguments for which a divisor has different signs."""
 _DERIVED = 6
 """The arguments for which the error is bounded."""
-
-
-@dataclass
-class Hazard:
-    """Something that an op may do for some arguments."""
-
-    step: Step
-    what: str
-    low: float
-    high: float
-    """The range of the operand or result that allows it."""
-    example: Sequence[Array] | None = None
-    """Arguments for which it happens; None if none were found."""
-
-    @property
-    def frame(self) -> Frame | None:
-        """The line of the op."""
-        return line_of(self.step)
-
-    def __str__(self) -> str:
-        frame = self.frame
-        place = frame.place(short=True) if frame else "unknown line"
-        told = f"{place}: {self.step.op.name.partition('.')[2]} may {self.what}"
-        told += f", of a number in {self.low:.3g}..{self.high:.3g}"
-        if self.example is None:
-            return f"{told}; no arguments found that show it"
-        given = ", ".join(np.array2string(x, threshold=6, precision=8) for x in self.example)
-        return f"{told}; it does for {given}"
 
 
 @dataclass
@@ -100,7 +65,8 @@ class RangeReport:
             lines.append(f"  relative error at most {self.error:.1e}, to first order, where tried")
         lines += [f"  {hazard}" for hazard in self.hazards]
         if not self.hazards:
-            lines.append("  no overflow, no division by zero, no function outside of its domain")
+            told = "  no overflow, no division by zero, no function outside of its domain"
+            lines.append(told + (" where tried" if self.unbounded else ""))
         if self.unbounded:
             lines.append(f"  without bounds: {', '.join(self.unbounded)}")
         return "\n".join(lines)
@@ -118,8 +84,8 @@ def range_report(
     ]
     with evaluate.run_by(runner):
         found: Any = evaluator(func, affine.of_arguments(given))  # pyright: ignore
-    search = _Search(evaluator, func, arguments, ranges, runner.hazards)
-    search.run()
+    search = Search(evaluator, func, arguments, ranges, runner.hazards)
+    search.run(is_complete=not runner.unbounded)
     types = map(mlir.dtype_of_type, mlir.result_types(mlir.functions(module)[func]))
     results, overflows = [], []
     for x, dtype in zip(map(Interval.of, found), types, strict=True):
@@ -130,6 +96,11 @@ def range_report(
     error = _error(module, func, search.tried[:_DERIVED])
     hazards = list(runner.hazards.values())
     return RangeReport(func, results, overflows, hazards, runner.unbounded, error)
+
+
+def _most(dtype: np.dtype[Any]) -> float:
+    """Return the largest number of a dtype."""
+    return float(ml_dtypes.finfo(dtype).max) if inexact(dtype) else np.inf
 
 
 def _stored(x: Interval, dtype: np.dtype) -> Interval:
@@ -175,18 +146,23 @@ class _Intervals:
             env[slot] = argument
         for step in program.steps:
             operands = [env[i] for i in step.inputs]
-            types = [program.types[i] for i in step.outputs]
-            for slot, result in zip(
-                step.outputs, self.step(step, call, operands, types), strict=True
-            ):
+            given, types = ([program.types[i] for i in x] for x in (step.inputs, step.outputs))
+            results = self.step(step, call, operands, given, types)
+            for slot, result in zip(step.outputs, results, strict=True):
                 env[slot] = result
         return [env[slot] for slot in program.outputs]
 
     def step(
-        self, step: Step, call: Evaluation, operands: Sequence[Value], types: Sequence[Any]
+        self,
+        step: Step,
+        call: Evaluation,
+        operands: Sequence[Value],
+        given: Sequence[Any],
+        types: Sequence[Any],
     ) -> Sequence[Value]:
+        """Return the results of a step, of some types, for operands of given ones."""
         op = step.op
-        if isinstance(op, RegionOp | Call | Scan):
+        if isinstance(op, RegionOp | Call | Scan) or is_plain_call(op):
             return self.inside(step, call, operands, types)
         if not any(isinstance(x, Interval) for x in operands):
             with evaluate.run_by(None):
@@ -197,27 +173,35 @@ class _Intervals:
         if op in (bitwise.and_, bitwise.or_) and mlir.dtype_of_type(types[0]) == np.bool_:
             x, y = map(Interval.of, operands)
             return [(intervals.both if op is bitwise.and_ else intervals.either)(x, y)]
+        if op is bitwise.not_ and mlir.dtype_of_type(types[0]) == np.bool_:
+            return [intervals.negated(*map(Interval.of, operands))]
         dtype = mlir.dtype_of_type(types[0]) if types else None
         if dtype is None or dtype.kind == "c":
             return self.anything("complex numbers" if types else "callback", types)
         self.check_domain(step, operands)
         found = form = None
         indices = [x for x in operands if isinstance(x, Interval)] if moves(op) else []
-        if op.is_pure and op.num_results == 1:
+        if op.is_pure and len(types) == 1:
             same = len(step.inputs) == 2 and step.inputs[0] == step.inputs[1]
             with evaluate.run_by(None), np.errstate(all="ignore"):
                 try:
-                    found = intervals.computed(op, operands, same)
+                    found = intervals.computed(op, operands, same, not inexact(dtype))
                     form = affine.form_of(op, operands, same)
                 except (IndexError, TypeError):  # an index that is an interval
                     assert indices
         if found is None:
             return self.anything(op.name.partition(".")[2], types)
-        if not inexact(dtype):
+        if dtype == np.bool_:
             return [found]
+        bounded = all(
+            (Interval.of(x).size <= _most(mlir.dtype_of_type(t))).all()
+            for x, t in zip(operands, given, strict=True)
+        )
+        if not inexact(dtype):
+            return [self.wrapped(step, found, bounded, dtype)]
         if form is not None:
             found = form.within(found)
-        found = self.rounded(step, found, operands, dtype)
+        found = self.rounded(step, found, bounded, dtype)
         if form is not None:
             form = form if moves(op) else form.rounded(dtype)
             found = affine.Formed(found.low, found.high, form)
@@ -264,28 +248,36 @@ class _Intervals:
         ]
         return [*carry, *stacked]
 
-    def rounded(
-        self, step: Step, found: Interval, operands: Sequence[Value], dtype: np.dtype[Any]
-    ) -> Interval:
+    def wrapped(self, step: Step, found: Interval, bounded: bool, dtype: np.dtype[Any]) -> Interval:
+        """Return the bounds of integers: those of their dtype where some are beyond these, which
+        is noted.
+        """
+        info = np.iinfo(dtype)
+        over = (found.low < float(info.min)) | (found.high > float(info.max))
+        if not over.any():
+            return found
+        if bounded and not DOMAINS.get(step.op.name.partition(".")[2]):
+            self.note(step, "overflow", found.low[over].min(), found.high[over].max())
+        ends = (np.full(over.shape, float(end)) for end in (info.min, info.max))
+        return found.but(over, Interval(*ends))
+
+    def rounded(self, step: Step, found: Interval, bounded: bool, dtype: np.dtype[Any]) -> Interval:
         """Round outwards, and note an overflow."""
-        most = float(ml_dtypes.finfo(dtype).max)
         exact = moves(step.op) or step.op.name.endswith(("negate", "abs"))
         found = found if exact else found.rounded(dtype)
-        bounded = all((Interval.of(x).size <= most).all() for x in operands)
-        over = found.size > most
-        if bounded and over.any() and not _DOMAINS.get(step.op.name.partition(".")[2]):
+        over = found.size > _most(dtype)
+        if bounded and over.any() and not DOMAINS.get(step.op.name.partition(".")[2]):
             self.note(step, "overflow", found.low[over].min(), found.high[over].max())
         return found
 
     def check_domain(self, step: Step, operands: Sequence[Value]) -> None:
-        domain = _DOMAINS.get(step.op.name.partition(".")[2])
+        domain = DOMAINS.get(step.op.name.partition(".")[2])
         if domain is None:
             return
-        number, what, _ = domain
-        x = Interval.of(operands[number])
-        outside = _outside(step.op.name.partition(".")[2], x.low) | _outside(
-            step.op.name.partition(".")[2], x.high
-        )
+        number, what, is_outside = domain
+        x, *others = map(Interval.of, first(operands, number))
+        rest = [np.where(y.low == y.high, y.low, np.nan) for y in others]
+        outside = is_outside(x.low, *rest) | is_outside(x.high, *rest)
         outside |= x.has_zero if what == "divide by zero" else False
         if outside.any():
             self.note(step, what, x.low[outside].min(), x.high[outside].max())
@@ -294,112 +286,3 @@ class _Intervals:
         key = id(step), what
         there = self.hazards.setdefault(key, Hazard(step, what, float(low), float(high)))
         there.low, there.high = min(there.low, float(low)), max(there.high, float(high))
-
-
-_DOMAINS: dict[str, tuple[int, str, Any]] = {
-    "divide": (1, "divide by zero", lambda x: x == 0),
-    "remainder": (1, "divide by zero", lambda x: x == 0),
-    "rsqrt": (0, "be of a number that is not positive", lambda x: x <= 0),
-    "log": (0, "be of a number that is not positive", lambda x: x <= 0),
-    "log_plus_one": (0, "be of a number of at most -1", lambda x: x <= -1),
-    "sqrt": (0, "be of a negative number", lambda x: x < 0),
-    "acos": (0, "be of a number beyond 1", lambda x: np.abs(x) > 1),
-    "asin": (0, "be of a number beyond 1", lambda x: np.abs(x) > 1),
-    "atanh": (0, "be of a number beyond 1", lambda x: np.abs(x) >= 1),
-}
-
-
-def _outside(name: str, x: Array) -> Array:
-    return np.asarray(_DOMAINS[name][2](x))
-
-
-class _Search:
-    """Arguments that show hazards."""
-
-    def __init__(
-        self,
-        evaluator: evaluate.Evaluator,
-        func: str,
-        arguments: Sequence[Array],
-        ranges: Sequence[Range | None],
-        hazards: dict[tuple[int, str], Hazard],
-    ) -> None:
-        self.evaluator, self.func, self.hazards = evaluator, func, hazards
-        self.arguments, self.ranges = arguments, ranges
-        self.tried: list[Sequence[Array]] = []
-        self.signs: dict[int, dict[bool, Sequence[Array]]] = {}
-        """For divisors of one element, arguments for which they are negative, and positive."""
-
-    def run(self) -> None:
-        """Try corners, random arguments, and those between two signs of a divisor."""
-        for arguments in self._samples():
-            if self.tried and all(h.example is not None for h in self.hazards.values()):
-                return
-            self._try(arguments)
-        for hazard in self.hazards.values():
-            ends = self.signs.get(id(hazard.step), {})
-            if hazard.example is None and len(ends) == 2:
-                self._between(hazard, ends[False], ends[True])
-
-    def _samples(self) -> Iterator[Sequence[Array]]:
-        random = np.random.default_rng(0)
-        for share in (0.5, 0.0, 1.0):
-            yield self._at(lambda x, share=share: np.full(x.shape, share))
-        for turn in range(_SAMPLES):
-            if turn % 2:
-                yield self._at(lambda x: random.uniform(size=x.shape))
-            else:
-                yield self._at(lambda x: random.integers(0, 2, x.shape).astype(float))
-
-    def _at(self, shares: Any) -> Sequence[Array]:
-        found = []
-        for x, r in zip(self.arguments, self.ranges, strict=True):
-            given = x
-            if r is not None:
-                share = shares(x)
-                info = ml_dtypes.finfo(x.dtype) if inexact(x.dtype) else np.iinfo(x.dtype)
-                low, high = (np.clip(end, float(info.min), float(info.max)) for end in r)
-                given = np.asarray(low * (1 - share) + high * share).astype(x.dtype)
-            found.append(given)
-        return found
-
-    def _try(self, arguments: Sequence[Array]) -> None:
-        self.tried.append(arguments)
-
-        def see(step: Step, operands: Sequence[Array], results: Sequence[Array]) -> None:
-            name = step.op.name.partition(".")[2]
-            for what in {"overflow", _DOMAINS.get(name, (0, ""))[1]}:
-                hazard = self.hazards.get((id(step), what))
-                if hazard is None:
-                    continue
-                if what == "divide by zero" and operands[1].size == 1:
-                    is_positive = bool(operands[1].ravel()[0] > 0)
-                    self.signs.setdefault(id(step), {})[is_positive] = arguments
-                if hazard.example is None and _shows(name, what, operands, results):
-                    hazard.example = arguments
-
-        with evaluate.watching(see):
-            self.evaluator(self.func, arguments)
-
-    def _between(self, hazard: Hazard, low: Sequence[Array], high: Sequence[Array]) -> None:
-        for _ in range(_HALVINGS):
-            middle = [
-                x if r is None else ((x.astype(float) + y.astype(float)) / 2).astype(x.dtype)
-                for x, y, r in zip(low, high, self.ranges, strict=True)
-            ]
-            self._try(middle)
-            if hazard.example is not None:
-                return
-            ends = self.signs[id(hazard.step)]
-            if ends.get(True) is middle:
-                high = middle
-            else:
-                low = middle
-
-
-def _shows(name: str, what: str, operands: Sequence[Array], results: Sequence[Array]) -> bool:
-    floats = [x for x in operands if inexact(x.dtype)]
-    if what == "overflow":
-        finite = all(np.isfinite(x).all() for x in floats)
-        return finite and any(np.isinf(x).any() for x in results if inexact(x.dtype))
-    return bool(_outside(name, operands[_DOMAINS[name][0]]).any())

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from irax import errors
+from irax.core.callables import check_callable
 from irax.core.tracebacks import api_boundary
 from irax.core.tracing import Traced, Tracer, concrete_array
 from irax.core.trees import array_trees
@@ -50,7 +51,7 @@ class Precision:
         self, fun: Callable[..., Any], *, compiled: bool = False
     ) -> Callable[..., api.PrecisionReport]:
         """Return the function that reports: see `Precision`."""
-        jitted: Any = fun if isinstance(fun, PjitFunction) else jit(fun)
+        jitted = _jitted("precision", fun)
 
         @api_boundary
         @wraps(fun)
@@ -92,7 +93,7 @@ class Precision:
         >>> report.hazards[0].example[0]
         np.float32(0.3)
         """
-        jitted: Any = fun if isinstance(fun, PjitFunction) else jit(fun)
+        jitted = _jitted("precision.ranges", fun)
         for name, given in (("low", low), ("high", high)):
             if not isinstance(given, tuple | list):
                 raise TypeError(
@@ -150,13 +151,20 @@ class Precision:
         unknown = [n for n in names if n not in short]
         if unknown:
             raise ValueError(f"dtypes: got {unknown[0]}; expected some of {', '.join(short)}")
-        jitted: Any = fun if isinstance(fun, PjitFunction) else jit(fun)
+        jitted = _jitted("precision.tune", fun)
         traced, out_tree, arrays = _traced("precision.tune", jitted, tuple(args), {})
         module = mlir.clone_module(with_rules(traced.builder).module)
         mlir.make_public(mlir.functions(module)[traced.name])
         types = [short[n] for n in names]
         plan = api.precision_plan(module, traced.name, arrays, tolerance, types)
         return TunedFunction(plan, name_of(fun), traced.captures, out_tree)
+
+
+def _jitted(what: str, fun: Callable[..., Any]) -> Any:
+    if isinstance(fun, PjitFunction):
+        return fun
+    check_callable(fun, what)
+    return jit(fun)
 
 
 def _range(number: int, low: Any, high: Any) -> tuple[Any, Any]:
