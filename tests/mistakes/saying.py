@@ -10,6 +10,9 @@ import linecache
 import sys
 from typing import Any
 
+_OF_ALL = ("Its cure, with an example", "irax's own frames are hidden", "----", "For simplicity")
+"""The beginnings of notes that do not depend on the mistake."""
+
 
 def said(code: str, library: str) -> str | None:
     """Return the class of the exception of a program and its message; None without one."""
@@ -24,7 +27,7 @@ def said(code: str, library: str) -> str | None:
         with contextlib.redirect_stdout(io.StringIO()):
             exec(compile(code, "program.py", "exec"), names)
     except Exception as error:
-        notes = [n for n in getattr(error, "__notes__", ()) if "lane" in n]
+        notes = [n for n in getattr(error, "__notes__", ()) if not n.startswith(_OF_ALL)]
         return "\n".join([f"{type(error).__name__}: {error}", *notes])
     return None
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
 from functools import lru_cache, partial
 from typing import Any
@@ -348,6 +348,11 @@ class ShapeDtypeStruct:
             )
         if dtype is None:
             raise ValueError("ShapeDtypeStruct: expected a dtype, got None")
+        if not isinstance(shape, Iterable):
+            raise TypeError(
+                f"ShapeDtypeStruct: shape must be a tuple of ints, got {shape!r}: ({shape!r},) has "
+                "one dimension"
+            )
         self.shape: tuple[int, ...] = tuple(shape)
         if None in self.shape:
             raise ValueError(

@@ -9,6 +9,7 @@ from collections.abc import Iterator, Sequence
 from types import FrameType
 
 from irax import errors
+from irax.core.called_names import argument_that
 
 PAGE = "docs/errors.md"
 
@@ -46,23 +47,28 @@ CALLS = {
 """The calls that irax's functions make of functions that they are given, by their names."""
 
 _OTHER_ARGUMENTS = re.compile(r"takes .*positional argument|missing \d+ required positional arg")
-_NO_INT = re.compile(r"'(\w+)' object cannot be interpreted as an integer")
+_NOT_SUCH = re.compile(
+    r"'(\w+)' object cannot be interpreted as an (integer)|'(\w+)' object is not "
+    r"(?:iterable|callable|subscriptable)|object of type '(\w+)' has no len\(\)"
+    r"|'(\w+)' object has no attribute '\w+'"
+)
 
 
 def notes_on(error: BaseException, called: Sequence[FrameType]) -> Iterator[str]:
     """Yield the lines that say more of an exception of irax's: the section of the page of errors,
-    how a function that takes other arguments is called, and which argument is no int. `called` are
-    the frames of irax's functions that were running.
+    how a function that takes other arguments is called, and which argument is of a wrong type.
+    `called` are the frames of irax's functions that were running.
     """
     for heading, kind, part in SECTIONS:
         if isinstance(error, kind) and re.search(re.escape(part), str(error)):
             yield f"Its cure, with an example: {PAGE}#{heading}"
             break
-    if isinstance(error, TypeError):
-        if _OTHER_ARGUMENTS.search(str(error)):
-            yield from _on_call(str(error), [frame.f_code.co_name for frame in called])
-        if no_int := _NO_INT.fullmatch(str(error)):
-            yield from _on_int(no_int[1], called)
+    if isinstance(error, TypeError) and _OTHER_ARGUMENTS.search(str(error)):
+        yield from _on_call(str(error), [frame.f_code.co_name for frame in called])
+    found = _NOT_SUCH.fullmatch(str(error))
+    if found is not None and isinstance(error, TypeError | AttributeError):
+        kind = next(x for x in found.groups() if x is not None and x != "integer")
+        yield from _on_argument(kind, called, of_ints=found[2] is not None)
 
 
 def _on_call(text: str, names: Sequence[str]) -> Iterator[str]:
@@ -71,14 +77,13 @@ def _on_call(text: str, names: Sequence[str]) -> Iterator[str]:
         yield CALLS[name]
 
 
-def _on_int(kind: str, called: Sequence[FrameType]) -> Iterator[str]:
-    """Yield the argument of a type, of the function that was called first."""
-    for frame in called:
-        code = frame.f_code
-        for name in code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]:
-            value = frame.f_locals.get(name)
-            values = value if isinstance(value, tuple | list) else [value]
-            if any(type(x).__name__ == kind for x in values):
-                what = "ints" if values is value else "an int"
-                yield f"{code.co_name}: {name} is {value!r}; expected {what}"
-                return
+def _on_argument(kind: str, called: Sequence[FrameType], of_ints: bool) -> Iterator[str]:
+    """Yield which argument has a type that it cannot have, and what it is to be."""
+    found = argument_that(called, lambda x: type(x).__name__ == kind)
+    if found is None:
+        return
+    name, argument, value, says = found
+    says = f"{argument}: {says}" if says else ""
+    if of_ints:
+        says = f"expected {'ints' if isinstance(value, tuple | list) else 'an int'}"
+    yield f"{name}: {argument} is {value!r}{says and '; '}{says}"

@@ -143,9 +143,10 @@ def user_place() -> str | None:
     return None if frame is None else place(frame.f_code.co_filename, frame.f_lineno)
 
 
-def argument_name(x: object) -> str | None:
+def argument_name(x: object, with_place: bool = False) -> str | None:
     """Return the name of the argument that holds an object, itself or in a tuple or list, of the
-    public function of irax that the user called; None where the user's code itself uses it.
+    public function of irax that the user called; None where the user's code itself uses it. The
+    place in the tuple or list follows, if it is asked for: `arrays[1]`.
     """
     found = None
     frame: FrameType | None = sys._getframe(1)
@@ -153,9 +154,10 @@ def argument_name(x: object) -> str | None:
         code = frame.f_code
         if code.co_name[0] not in "_<":
             given = frame.f_locals
-            for name in code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]:
-                if name != "self" and name in given and _holds(given[name], x):
-                    found = name
+            names = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
+            holding = (n for n in names if n != "self" and n in given and _holds(given[n], x))
+            if (name := next(holding, None)) is not None:
+                found = name + _place(given[name], x) if with_place else name
         frame = frame.f_back
     return found
 
@@ -186,6 +188,14 @@ def _holds(value: object, x: object) -> bool:
     if isinstance(value, dict):
         value = list(value.values())
     return value is x or (isinstance(value, tuple | list) and any(_holds(v, x) for v in value))
+
+
+def _place(value: object, x: object) -> str:
+    """Return how `x` is reached from the list or tuple that holds it; empty for itself."""
+    if value is x or not isinstance(value, tuple | list):
+        return ""
+    index = next(i for i, v in enumerate(value) if _holds(v, x))
+    return f"[{index}]{_place(value[index], x)}"
 
 
 @dataclass(frozen=True)

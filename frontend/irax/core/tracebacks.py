@@ -13,6 +13,8 @@ from collections.abc import Callable, Iterator
 from types import FrameType, TracebackType
 from typing import Any, TypeVar
 
+import numpy as np
+
 from irax.config import config
 from irax.core.source import is_internal
 
@@ -105,12 +107,16 @@ def raised_by_irax(error: BaseException) -> bool:
 
 
 def _refer(error: BaseException) -> None:
-    """Add the notes of the page of errors to an exception."""
-    from irax.core import error_page  # an error is rare
+    """Have the message of an exception name what the user called, and add notes to it."""
+    from irax.core import called_names, error_page  # an error is rare
 
     called: list[FrameType] = []  # irax's functions that the user's last line called
     for t in _frames(error.__traceback__):
         called = [*called, t.tb_frame] if _is_hidden(t) else []
+    if len(error.args) == 1 and type(error.args[0]) is str and str(error) == error.args[0]:
+        error.args = (called_names.named_as_called(error.args[0], called),)
+        if isinstance(error, np.exceptions.AxisError):  # NumPy's keeps its text twice
+            error._msg = error.args[0]
     for note in error_page.notes_on(error, called):
         if note not in getattr(error, "__notes__", ()):
             error.add_note(note)

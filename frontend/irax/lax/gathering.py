@@ -87,8 +87,8 @@ class GatherScatterMode(enum.Enum):
         found = _MODES.get(mode)
         if found is None:
             raise ValueError(
-                "mode must be 'clip', 'fill', 'drop', 'promise_in_bounds' or 'one_hot', got "
-                f"{mode!r}"
+                "GatherScatterMode: mode must be 'clip', 'fill', 'drop', 'promise_in_bounds' or "
+                f"'one_hot', got {mode!r}"
             )
         return found
 

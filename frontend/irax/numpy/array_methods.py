@@ -427,6 +427,7 @@ _METHODS: dict[str, Callable[..., Any]] = {
     "__repr__": printing.representation,
     "__round__": _round,
     "__str__": printing.text,
+    "__delitem__": index_updates.refuse_delitem,
     "__setitem__": index_updates.refuse_setitem,
 }
 

@@ -64,6 +64,12 @@ class custom_jvp(Ruled):
             )
 
         def rule(primals: Any, tangents: Any) -> Any:
+            if len(jvps) != len(primals):
+                raise TypeError(
+                    f"custom_jvp.defjvps: {name_of(self.fun)} was called with {len(primals)} "
+                    f"arguments, and has {len(jvps)} rules; expected one for each, None where that "
+                    "part is zero"
+                )
             out = self(*primals)
             parts = [j(t, out, *primals) for j, t in zip(jvps, tangents, strict=True) if j]
             if not parts:

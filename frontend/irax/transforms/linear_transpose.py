@@ -19,6 +19,7 @@ from irax.core.trees import array_trees
 from irax.core.trees.flattening import FlatFunction, name_of
 from irax.core.trees.parameter_names import ParameterNames
 from irax_compiler import api
+from irax_compiler.ops.core import UnsupportedOp
 
 
 @api_boundary
@@ -59,8 +60,15 @@ def linear_transpose(
             f"{', '.join(map(str, (*avals, *traced.results)))}; expected floats and complex "
             "numbers, or integers, alone"
         )
-    with traced.builder.deriving():
-        derived = api.transpose(traced.builder.module, traced.name, wrt=range(len(avals)))
+    try:
+        with traced.builder.deriving():
+            derived = api.transpose(traced.builder.module, traced.name, wrt=range(len(avals)))
+    except UnsupportedOp as error:
+        if type(error) is not UnsupportedOp:
+            raise
+        raise UnsupportedOp(
+            f"linear_transpose: {name_of(fun)} must be linear in its arguments: {error}"
+        ) from None
 
     @api_boundary
     def transposed(captures: Sequence[Any], cotangent: Any) -> tuple[Any, ...]:

@@ -324,8 +324,8 @@ def test_the_limits_of_sinc():
 @pytest.mark.parametrize(
     "call, error, text",
     [
-        (lambda: jnp.add([1], 2), TypeError, r"add: argument 0: .*\[1\]"),
-        (lambda: jnp.sin("x"), TypeError, "sin: argument 0"),
+        (lambda: jnp.add([1], 2), TypeError, r"add: x1: .*\[1\]"),
+        (lambda: jnp.sin("x"), TypeError, "sin: x: "),
         (lambda: jnp.add(jnp.ones(3), jnp.ones(4)), TypeError, r"add: shapes \(3,\) and \(4,\)"),
         (lambda: jnp.negative(True), TypeError, "negative: expected arrays of numbers, got bool"),
         (lambda: jnp.subtract(True, False), TypeError, "subtract: .*bool"),

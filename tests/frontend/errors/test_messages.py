@@ -44,6 +44,38 @@ def test_arrays_that_are_not_in_a_list(join):
         join(jnp.ones(3), jnp.ones(3))
 
 
+AS_CALLED = {
+    "clip: shapes (3,) and (2,)": lambda: jnp.clip(jnp.ones(3), min=jnp.ones(2)),
+    "squeeze: cannot squeeze": lambda: jnp.squeeze(jnp.ones((2, 3)), 0),
+    "expand_dims: axis 5": lambda: jnp.expand_dims(jnp.ones(3), 5),
+    "full: cannot broadcast": lambda: jnp.full((2, 2), jnp.ones(3)),
+    "take: mode must be": lambda: jnp.take(jnp.ones(3), 0, mode="clp"),
+    "make_mesh: expected a name": lambda: irax.make_mesh((1,), ("a", "b")),
+    "image.resize: there is no method": lambda: irax.image.resize(
+        jnp.ones((2, 2)), (4, 4), "cubik"
+    ),
+    "nn.logsumexp: shapes": lambda: irax.nn.logsumexp(jnp.ones(3), b=jnp.ones(2)),
+    "logical_not: x: expected": lambda: jnp.logical_not([True]),
+    "isclose: b: expected": lambda: jnp.isclose(jnp.ones(3), "a"),
+    "median: a: expected": lambda: jnp.median(None),
+    "concatenate: arrays[1]: expected": lambda: jnp.concatenate([jnp.ones(2), "a"]),
+    # functions that are given functions keep the names of those
+    "add: shapes (2,) and (3,)": lambda: irax.tree.map(jnp.add, [jnp.ones(2)], [jnp.ones(3)]),
+    "dot: shapes": lambda: irax.vmap(jnp.dot)(jnp.ones((8, 3)), jnp.ones((8, 4))),
+    # private ones are not named
+    "astype: 'flot32' is not a dtype": lambda: jnp.ones(3).astype("flot32"),
+}
+
+
+@pytest.mark.parametrize("text", AS_CALLED)
+def test_messages_begin_with_the_function_that_was_called(text):
+    with pytest.raises((TypeError, ValueError)) as error:
+        AS_CALLED[text]()
+    assert str(error.value).startswith(text)
+    hidden = error.value.__suppress_context__  # else it was raised while another was handled
+    assert hidden or error.value.__context__ is None
+
+
 SCRIPT = """
 import irax.compat
 irax.compat.install()

@@ -124,7 +124,7 @@ def test_a_note_says_how_functions_are_called(form):
 NO_INTS = {
     "roll: shift is 1.5; expected an int": lambda: jnp.roll(X, 1.5),
     "split: indices_or_sections is [1.5]; expected ints": lambda: jnp.split(X, [1.5]),
-    "slice: start_indices is (0.5,); expected ints": lambda: irax.lax.slice(X, (0.5,), (2,)),
+    "lax.slice: start_indices is (0.5,); expected ints": lambda: irax.lax.slice(X, (0.5,), (2,)),
     "nonzero: size is 'a'; expected an int": lambda: jnp.nonzero(X, size="a"),
 }
 
@@ -134,6 +134,22 @@ def test_a_note_says_which_argument_is_no_int(note):
     with pytest.raises(TypeError, match="cannot be interpreted as an integer") as caught:
         NO_INTS[note]()
     assert note in caught.value.__notes__
+
+
+OF_OTHER_TYPES = {
+    "lax.rev: dimensions is 0; dimensions: a sequence of ints": lambda: irax.lax.rev(X, 0),
+    "make_mesh: axis_sizes is 1; axis_sizes: the number of devices along each axis": (
+        lambda: irax.make_mesh(1, "a")
+    ),
+    "apply: func is 3": lambda: X.at[0].apply(3),
+}
+
+
+@pytest.mark.parametrize("note", OF_OTHER_TYPES)
+def test_a_note_says_which_argument_is_of_another_type(note):
+    with pytest.raises(TypeError, match="object is not") as caught:
+        OF_OTHER_TYPES[note]()
+    assert any(x.startswith(note) for x in caught.value.__notes__), caught.value.__notes__
 
 
 def test_no_note_is_on_other_calls():

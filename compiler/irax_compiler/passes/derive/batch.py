@@ -189,9 +189,11 @@ class BatchDeriver(Deriver[Batched]):
             is_bool = dtype_of(result) == np.bool
             return reduce_sum(convert(result, np.dtype(np.int32)) if is_bool else result, [axis])
         if axis is not None:
+            sizes = shape_of(result)
+            lane = sizes[:axis] + sizes[axis + 1 :]
             raise PassError(
-                f"out_axes: None was asked for a result of type {result.type} that depends on a "
-                "mapped argument; give the place of its mapped axis"
+                f"out_axes: None was asked for a result of shape {lane} in each lane that depends "
+                "on a mapped argument; give the place of its mapped axis"
             )
         return result
 

@@ -38,12 +38,14 @@ def as_arrays(operands: Sequence[Any], what: str) -> list[Array]:
     try:
         return [x if isinstance(x, Array) else as_array(x) for x in operands]
     except TypeError:
-        for position, x in enumerate(operands):
-            as_array(x, f"{what}: argument {position}")
-        raise
+        pass  # said anew, with the argument's name, and not as an error while this is handled
     except OverflowError:
         dtype, _ = dtypes.lattice_result_type(*operands)
         return [as_array(fitted(x, dtype, what), toward=dtype) for x in operands]
+    return [
+        as_array(x, f"{what}: {source.argument_name(x, with_place=True) or f'argument {position}'}")
+        for position, x in enumerate(operands)
+    ]
 
 
 def with_weak_type(x: Array, weak_type: bool) -> Array:

@@ -112,7 +112,9 @@ class Interpreter(ABC):
         if offset < 0 or any(
             n not in (1, m) for n, m in zip(x.shape, target[offset:], strict=True)
         ):
-            raise ValueError(f"cannot broadcast an array of shape {x.shape} to shape {target}")
+            raise ValueError(
+                f"broadcast_to: cannot broadcast an array of shape {x.shape} to shape {target}"
+            )
         op = shape.BroadcastInDim(target, tuple(range(offset, len(target))))
         return self.bind(op, [x], x.weak_type)
 

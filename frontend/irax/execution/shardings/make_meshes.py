@@ -13,9 +13,11 @@ from irax.config import config
 from irax.core.dispatch import staged
 from irax.core.settings.renamed import renamed
 from irax.core.shardings.meshes import AxisType, Mesh, current_mesh
+from irax.core.tracebacks import api_boundary
 from irax.execution import backend
 
 
+@api_boundary
 @renamed(axis_shapes="axis_sizes")
 def make_mesh(
     axis_sizes: Sequence[int],

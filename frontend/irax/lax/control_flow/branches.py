@@ -101,7 +101,10 @@ def cond(
         operands = (*operands, operand)
     predicate = array_of(what, pred)
     if predicate.ndim:
-        raise TypeError(f"{what}: the predicate must be a scalar, got shape {predicate.shape}")
+        raise TypeError(
+            f"{what}: the predicate must be a scalar, got shape {predicate.shape}: reduce it, such "
+            "as by irax.numpy.all or any, or choose element by element with irax.numpy.where"
+        )
     if dtypes.issubdtype(predicate.dtype, np.complexfloating):
         raise TypeError(f"{what}: the predicate must not be complex, got {predicate.aval}")
     functions = {"true_fun": true_fun, "false_fun": false_fun}
@@ -150,7 +153,10 @@ def switch(
         operands = (*operands, operand)
     number = array_of(what, index)
     if number.ndim or not dtypes.issubdtype(number.dtype, np.integer):
-        raise TypeError(f"{what}: the index must be an integer scalar, got {number.aval}")
+        raise TypeError(
+            f"{what}: the index must be an integer scalar, got {number.aval}: convert it with "
+            ".astype(int)"
+        )
     last = len(branches) - 1
     functions = {f"branches[{i}]": function for i, function in enumerate(branches)}
     known = 0 if last == 0 else known_value(number)

@@ -514,6 +514,14 @@ def refuse_setitem(x: Array, index: Any, value: Any) -> NoReturn:
     )
 
 
+def refuse_delitem(x: Array, index: Any) -> NoReturn:
+    """Says how to write `del x[index]`: arrays do not change."""
+    raise TypeError(
+        f"an array cannot be changed, at {source.user_line()}: make one without these elements, "
+        "x = irax.numpy.delete(x, index)"
+    )
+
+
 def _line_to_write() -> str | None:
     """Return the user's line rewritten with `.at`, if it is an assignment that can be read."""
     frame = source.user_frame()

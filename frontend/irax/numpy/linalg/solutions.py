@@ -45,8 +45,8 @@ def solve(a: ArrayLike, b: ArrayLike) -> Array:
     right = right[:, None] if vector else right
     if right.ndim < 2 or right.shape[-2] != matrices.shape[-1]:
         raise ValueError(
-            f"linalg.solve: a has shape {matrices.shape} and b {right.shape}; expected as many "
-            "rows of b as a has"
+            f"linalg.solve: a has shape {matrices.shape} and b "
+            f"{right.shape[:1] if vector else right.shape}; expected as many rows of b as a has"
         )
     matrices, right = one_batch([matrices, right], [2, 2])
     x = bind(lu_ops.Solve(), matrices, right) if right.size else right

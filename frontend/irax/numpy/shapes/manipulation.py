@@ -396,7 +396,10 @@ def moveaxis(a: ArrayLike, source: int | Sequence[int], destination: int | Seque
     sources = canonical_axes("moveaxis", source, x.ndim)
     places = canonical_axes("moveaxis", destination, x.ndim)
     if len(sources) != len(places):
-        raise ValueError(f"moveaxis: {source} and {destination} have different lengths")
+        raise ValueError(
+            f"moveaxis: expected a destination for each source, got source={source} and "
+            f"destination={destination}"
+        )
     rest = iter(d for d in range(x.ndim) if d not in sources)
     moved = dict(zip(places, sources, strict=True))
     return lax.transpose(x, [moved[d] if d in moved else next(rest) for d in range(x.ndim)])
