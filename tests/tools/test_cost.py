@@ -48,6 +48,13 @@ def test_lines_that_compute_more_than_they_need_are_last():
     assert list(table.lines(measured, MACHINE))[-1] == "model.py:4: (a @ b) @ c takes 9"
 
 
+def test_a_busy_machine_is_told_of():
+    asleep = replace(MEASURED, runs=[replace(run, awake=0.25) for run in MEASURED.runs])
+    said = "this machine was busy: other programs had 75% of the time"
+    assert any(line.startswith(said) for line in table.lines(asleep, MACHINE))
+    assert not any("busy" in line for line in table.lines(MEASURED, MACHINE))
+
+
 def test_dispatches_that_are_alike_are_one_line():
     """An unrolled loop has as many dispatches as steps."""
     steps = [replace(RUN, name=f"step_{i}", seconds=1e-3) for i in range(199)]

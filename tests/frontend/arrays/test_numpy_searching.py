@@ -160,7 +160,7 @@ def test_values_are_known_under_grad():
     "call, error, text",
     [
         (lambda: jnp.take(X, 1.5), ValueError, "take: indices must be integers"),
-        (lambda: jnp.take(X, [1]), TypeError, "take: argument 0"),
+        (lambda: jnp.take(X, [1]), TypeError, "take: indices: "),
         (lambda: jnp.take(X, 1, 3), ValueError, "take: axis 3 is out of bounds"),
         (lambda: jnp.take(X, 1, mode="raise"), NotImplementedError, "'raise'"),
         (lambda: jnp.take(X, 1, mode="zzz"), ValueError, "mode must be"),

@@ -210,7 +210,7 @@ def test_options_of_sums() -> None:
 @pytest.mark.parametrize(
     "call, error, message",
     [
-        (lambda: special.gammaln([1.0]), TypeError, "gammaln: argument 0"),
+        (lambda: special.gammaln([1.0]), TypeError, "gammaln: x: "),
         (lambda: special.gammaln(1j), TypeError, "gammaln: expected real numbers, got complex64"),
         (lambda: special.bernoulli(-1), ValueError, "n must not be negative"),
         (lambda: special.bessel_jn(1.0, v=60), ValueError, "below n_iter=50"),

@@ -225,7 +225,7 @@ def test_slopes_where_the_beta_distribution_ends(name, end) -> None:
     [
         (lambda: stats.beta.pdf(0.5, 1.0), TypeError, "beta.pdf.*missing a required argument: 'b'"),
         (lambda: stats.t.cdf, AttributeError, "stats.t has no function 'cdf'"),
-        (lambda: stats.norm.pdf([1.0]), TypeError, "norm.pdf: argument 0"),
+        (lambda: stats.norm.pdf([1.0]), TypeError, "norm.pdf: x: "),
         (lambda: stats.mode(SAMPLES, nan_policy="omit"), NotImplementedError, "nan_policy"),
         (lambda: stats.rankdata(SAMPLES, "x"), ValueError, "method must be one of"),
         (lambda: stats.gaussian_kde(np.zeros(1)), ValueError, "more than one sample"),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -26,6 +26,8 @@ from irax_tools.sources import Source
 TARGET = "iree-cpu"
 _DRIVER = re.compile(r'irax\.driver = "(\w+)"')
 _CALLS, _SECONDS = 50, 2.0
+AWAKE = 0.8
+"""The least share of the time in which what is measured has to run, for its time to be told alone."""
 
 
 @dataclass(frozen=True)
@@ -48,6 +50,10 @@ class Run:
     """The size in bytes of a number that it computes with."""
     written: float
     """The bytes, of those that its cost has, that it writes."""
+    awake: float = 1.0
+    """The share of the time of its measurement in which its thread ran: the rest is that of other
+    programs.
+    """
 
 
 @dataclass(frozen=True)
@@ -69,6 +75,12 @@ class Measured:
     def in_dispatches(self) -> float:
         """The time of all dispatches, one after the other."""
         return total(self.runs)
+
+    @property
+    def awake(self) -> float:
+        """The share of the time of all measurements in which their thread ran."""
+        took = sum((run.seconds or 0) * run.awake for run in self.runs)
+        return took / self.in_dispatches if self.in_dispatches else 1.0
 
 
 def measure(source: Source, inputs: Sequence[np.ndarray[Any, Any]]) -> Measured:
@@ -95,11 +107,12 @@ def in_dispatches(source: Source) -> tuple[str, list[Run]]:
     text = mlir.text_of(lowered.operation)
     driver = match[1] if (match := _DRIVER.search(text)) else "task"
     found = dispatched(lowered, TARGET)
-    known = {name: seconds(found, name, driver) for name in found.programs}
+    known = {name: timed(found, name, driver) for name in found.programs}
     runs = []
     for dispatch, own in zip(found.dispatches, origins.of(found.dispatches), strict=True):
-        took = known.get(dispatch.name)
-        runs.append(_run(dispatch, own, origins.steps(dispatch), took))
+        took, awake = known.get(dispatch.name, (None, 1.0))
+        run = _run(dispatch, own, origins.steps(dispatch), took)
+        runs.append(replace(run, awake=awake))
     return driver, runs
 
 
@@ -108,14 +121,19 @@ def total(runs: Sequence[Run]) -> float:
     return sum(run.seconds or 0 for run in runs)
 
 
-def seconds(found: Dispatched, name: str, driver: str) -> float:
+def timed(found: Dispatched, name: str, driver: str) -> tuple[float, float]:
     """The time of one run of a dispatch, in the calling thread (`sync`), or in all threads where
-    that is faster (`task`), as the runtime chooses.
+    that is faster (`task`), as the runtime chooses; and the share of the time of the measurement in
+    which the calling thread ran.
     """
     device: Any = devices("cpu")[0]
     program = found.compile(name)
-    drivers = ("sync",) if driver == "sync" else ("sync", "task")
-    return min(dispatch_times.seconds(device, *program, d) for d in drivers)
+    start, ran = time.perf_counter(), time.thread_time()
+    took = dispatch_times.seconds(device, *program, "sync")
+    awake = min((time.thread_time() - ran) / (time.perf_counter() - start), 1.0)
+    if driver != "sync":
+        took = min(took, dispatch_times.seconds(device, *program, driver))
+    return took, awake
 
 
 def _run(dispatch: Dispatch, own: Sequence[Origin], steps: float, took: float | None) -> Run:

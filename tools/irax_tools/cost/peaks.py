@@ -15,7 +15,7 @@ from irax_compiler import api, cache, mlir
 from irax_compiler.cost import Cost
 from irax_compiler.iree.dispatches import dispatched
 from irax_runtime import threads
-from irax_tools.cost.measure import TARGET, seconds
+from irax_tools.cost.measure import AWAKE, TARGET, timed
 
 _VERSION = "peaks 3"
 _SIDE = 768
@@ -90,8 +90,12 @@ def of_machine(
     if kept is not None:
         return _read(kept)
     tell("measuring what this machine can do, once")
-    peaks = _measured(driver)
-    cache.store(name, json.dumps(asdict(peaks)).encode())
+    awake: list[float] = []
+    peaks = _measured(driver, awake)
+    if sum(awake) < AWAKE * len(awake):
+        tell("it is busy with other programs: what it can do is measured again the next time")
+    else:
+        cache.store(name, json.dumps(asdict(peaks)).encode())
     return peaks
 
 
@@ -101,30 +105,40 @@ def _read(kept: bytes) -> Peaks:
     return Peaks(**{**found, **tables})
 
 
-def _measured(driver: str) -> Peaks:
+def _measured(driver: str, awake: list[float]) -> Peaks:
+    """Measure the peaks; `awake` gets the shares of the time in which the measurements ran."""
+
+    def took(body: str, type_: str, result: str | None = None) -> float:
+        time, shares = _timed(driver, body, type_, result)
+        awake.extend(shares)
+        return time
+
     square = f"tensor<{_SIDE}x{_SIDE}xf32>"
     types = f"({square}, {square}) -> {square}"
     factors = "%x, %x, contracting_dims = [1] x [0]"
-    product = _seconds(driver, f"%0 = stablehlo.dot_general {factors} : {types}", square)
+    product = took(f"%0 = stablehlo.dot_general {factors} : {types}", square)
     row = f"tensor<{_ELEMENTS}xf32>"
-    functions = min(
-        _seconds(driver, f"%0 = stablehlo.{name} %x : {row}", row) for name in _FUNCTIONS
-    )
+    functions = min(took(f"%0 = stablehlo.{name} %x : {row}", row) for name in _FUNCTIONS)
     bandwidth, reading = [], []
     for size in _SIZES:
         type_ = f"tensor<{size}xf32>"
-        took = _seconds(driver, f"%0 = stablehlo.negate %x : {type_}", type_)
-        bandwidth.append((8.0 * size, 8.0 * size / took))
-        took = _seconds(driver, _SUM.format(type_=type_), type_, "tensor<f32>")
-        reading.append((4.0 * size, 4.0 * size / took))
-    least = _seconds(driver, "%0 = stablehlo.negate %x : tensor<4xf32>", "tensor<4xf32>")
+        time = took(f"%0 = stablehlo.negate %x : {type_}", type_)
+        bandwidth.append((8.0 * size, 8.0 * size / time))
+        time = took(_SUM.format(type_=type_), type_, "tensor<f32>")
+        reading.append((4.0 * size, 4.0 * size / time))
+    least = took("%0 = stablehlo.negate %x : tensor<4xf32>", "tensor<4xf32>")
     return Peaks(least, 2 * _SIDE**3 / product, _ELEMENTS / functions, bandwidth, reading)
 
 
-def _seconds(driver: str, body: str, type_: str, result: str | None = None) -> float:
-    """The time of the dispatch of a function of an array of a type."""
+def _timed(
+    driver: str, body: str, type_: str, result: str | None = None
+) -> tuple[float, list[float]]:
+    """The time of the dispatch of a function of an array of a type, and the shares of the time in
+    which its measurements ran.
+    """
     result = result or type_
     text = f"func.func @main(%x: {type_}) -> {result} {{ {body} return %0 : {result} }}"
     lowered = api.lower(mlir.parse_module(text), "main", TARGET)
     found = dispatched(lowered, TARGET)
-    return sum(seconds(found, name, driver) for name in found.programs)
+    times, awake = zip(*(timed(found, name, driver) for name in found.programs), strict=True)
+    return sum(times), list(awake)

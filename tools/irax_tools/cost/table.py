@@ -11,7 +11,7 @@ from typing import Any
 from irax_compiler import api
 from irax_compiler.cells import cell_name
 from irax_compiler.locations import Frame
-from irax_tools.cost.measure import Measured, Run
+from irax_tools.cost.measure import AWAKE, Measured, Run
 from irax_tools.cost.peaks import Peaks
 from irax_tools.show.terminal import short
 
@@ -39,6 +39,11 @@ def lines(measured: Measured, peaks: Peaks) -> Iterator[str]:
         yield (
             "the rest is outside of these: functions that the host runs, such as sorts, launches "
             "and copies; or it depends on the elements, which dispatches are timed without"
+        )
+    if measured.awake < AWAKE:
+        yield (
+            f"this machine was busy: other programs had {1 - measured.awake:.0%} of the time in which "
+            "the dispatches were measured, so they take less than it says: measure again"
         )
     yield ""
     yield f"{''.join(f'{head:>10}' for head in _HEADS)}  dispatch"

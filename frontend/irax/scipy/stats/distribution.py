@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 import irax.numpy as jnp
-from irax.core.array import Array
+from irax.core.array import Array, as_array
 from irax.core.dtypes.promotion import convert
 from irax.execution.replay import replayed
 from irax.lax.arguments import documented
@@ -44,6 +44,8 @@ _OUTSIDE = {  # below the support, above it
     "logsf": (0.0, -np.inf),
 }
 _LOGARITHMS = {"pdf": "logpdf", "pmf": "logpmf"}
+_NO_NUMBERS = (list, tuple, str, type(None))
+"""Types that people give in the place of arrays."""
 _OF_SHARES = ("logcdf", "logsf")
 
 
@@ -129,6 +131,9 @@ class Distribution:
             except TypeError as error:
                 raise TypeError(f"{what}{signature}: {error}") from None
             bound.apply_defaults()
+            for parameter, x in bound.arguments.items():
+                if isinstance(x, _NO_NUMBERS):
+                    as_array(x, f"{what}: {parameter}")  # which raises an error
             return self._at(what, name, *bound.args)
 
         doc = _TEXTS[name].format(x=first)
