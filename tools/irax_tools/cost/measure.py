@@ -27,7 +27,7 @@ TARGET = "iree-cpu"
 _DRIVER = re.compile(r'irax\.driver = "(\w+)"')
 _CALLS, _SECONDS = 50, 2.0
 AWAKE = 0.8
-"""The least share of the time in which what is measured has to run, for its time to be told alone."""
+"""The least share of the time in which what is measured has to run, to be told without a word."""
 
 
 @dataclass(frozen=True)

@@ -42,8 +42,8 @@ def lines(measured: Measured, peaks: Peaks) -> Iterator[str]:
         )
     if measured.awake < AWAKE:
         yield (
-            f"this machine was busy: other programs had {1 - measured.awake:.0%} of the time in which "
-            "the dispatches were measured, so they take less than it says: measure again"
+            f"this machine was busy: other programs had {1 - measured.awake:.0%} of the time in "
+            "which the dispatches were measured, so they take less than it says: measure again"
         )
     yield ""
     yield f"{''.join(f'{head:>10}' for head in _HEADS)}  dispatch"
