@@ -19,6 +19,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from irax_compiler.apart.scalars import set_apart as set_scalars_apart
+from irax_compiler.apart.weights import put_back as put_weights_back
+from irax_compiler.apart.weights import set_apart as set_weights_apart
 from irax_compiler.bounds_by_value import arguments_of_bounds, with_bounds
 from irax_compiler.cost import cost_of
 from irax_compiler.effects import remove_dead_operations
@@ -56,8 +59,6 @@ from irax_compiler.shardy.layouts import state as state_layouts
 from irax_compiler.shardy.sharded_types import AmbiguousLayoutError, ShardedTypes
 from irax_compiler.spans import spanned
 from irax_compiler.targets import compile
-from irax_compiler.weights import put_back as put_weights_back
-from irax_compiler.weights import set_apart as set_weights_apart
 
 if TYPE_CHECKING:
     from irax_compiler.blas import without_blas as without_blas
@@ -199,6 +200,7 @@ __all__ = [
     "reverse",
     "run_passes",
     "run_pipeline",
+    "set_scalars_apart",
     "set_weights_apart",
     "shapes_of_arguments",
     "signature",

@@ -8,7 +8,8 @@ import io
 import json
 import zipfile
 
-from irax_compiler import mlir, trial, weights
+from irax_compiler import mlir, trial
+from irax_compiler.apart import weights
 from irax_compiler.interchange import jax_exports, other_forms
 from irax_compiler.interchange.bytecode_format import MAGIC
 from irax_compiler.interchange.jax_exports import ArrayType as ArrayType

@@ -11,7 +11,8 @@ from click.testing import CliRunner
 
 import irax
 import irax_runtime
-from irax_compiler import mlir, weights
+from irax_compiler import mlir
+from irax_compiler.apart import weights
 from irax_compiler.forms import portable
 from irax_compiler.forms.reading import read_module
 from irax_compiler.interchange import words

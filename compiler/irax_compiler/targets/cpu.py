@@ -201,6 +201,7 @@ CPU = register(
         },
         calls_python=True,
         overwrites=True,
+        takes_numbers=True,
         flags=(
             "--iree-hal-target-device=local",
             "--iree-hal-local-target-device-backends=llvm-cpu",

@@ -150,11 +150,27 @@ def no_device(what: str, given: Any) -> str:
     return f"{what}: expected a device of irax.devices(), or the name of a platform, got {given!r}"
 
 
+def numbers_apart(
+    module: mlir.Module, name: str, device: Device
+) -> tuple[mlir.Module, list[np.ndarray[Any, Any]]]:
+    """Return what to compile for a function of a module on a device, and the numbers that this
+    takes after the function's arguments.
+    """
+    if isinstance(device, MeshDevice) or not targets.find(device.target).takes_numbers:
+        return module, []
+    return api.set_scalars_apart(module, name)
+
+
 def compile(
-    module: mlir.Module, name: str, device: Device | None = None, donated: Sequence[int] = ()
+    module: mlir.Module,
+    name: str,
+    device: Device | None = None,
+    donated: Sequence[int] = (),
+    traced: mlir.Module | None = None,
 ) -> Executable:
     """Compiles function `name` of a module for a device, and loads it there. Of the arguments
-    `donated` it may use the memory for its results.
+    `donated` it may use the memory for its results. The list of what is kept has the function as it
+    is in `traced`, if that is given.
     """
     device = device or current_device()
     if isinstance(device, MeshDevice):
@@ -164,7 +180,7 @@ def compile(
     key = kept_programs.key(module, name, device.target, donated)
 
     def made(reads: bool = True) -> bytes:
-        about = kept_programs.about(module, name)
+        about = kept_programs.about(traced or module, name)
         lowered = api.lower(module, name, device.target, donated=donated, is_direct=True)
         made_of = (lowered, device.target, donated, spans.lists(), about, reads)
         artefact = interruptible.run(_compiled, *made_of)

@@ -97,6 +97,12 @@ class RefinedProgram(Program):
     largest: int = 0
     """The largest value of a variable."""
 
+    def numbers_apart(self, device: Device) -> tuple[mlir.Module, list[Any]]:
+        """Return the function itself, and no numbers: programs for sizes of their own take what
+        those for all sizes do.
+        """
+        return self.traced.builder.module, []
+
     def _program(self, device: Device) -> DeviceProgram:
         assert self.of is not None
         executable = self.of.executable(device)

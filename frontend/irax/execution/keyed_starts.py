@@ -152,11 +152,12 @@ def _record(program: Program) -> bytes:
         raise _NotKept("the program has side effects")
     if traced.builder.place is not None:
         raise _NotKept("the program is for devices that it names")
-    artefact = kept_programs.key(traced.builder.module, traced.name, device.target, program.donated)
+    module, numbers = program.numbers_apart(device)
+    artefact = kept_programs.key(module, traced.name, device.target, program.donated)
     if artefact is None or cache.load(artefact) is None:
         raise _NotKept("the program is not in the cache, as it depends on this process")
     results = [_plain_aval(x) for x in traced.results]
-    captured = [_plain_array(x) for x in traced.captures]
+    captured = [*map(_plain_array, traced.captures), *numbers]
     if sum(x.nbytes for x in captured) > _MOST_CAPTURED:
         raise _NotKept(f"arrays of more than {_MOST_CAPTURED >> 20} MiB are made by the trace")
     found = (artefact, traced.name, program.out_tree, results, captured, list(program.donated))

@@ -7,6 +7,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+import numpy as np
+
 from irax.config import config
 from irax.core import nans, source
 from irax.core.array import ConcreteArray, device_of
@@ -49,7 +51,8 @@ class DeviceProgram:
 
     executable: Executable
     captured: list[Buffer]
-    """The captured arrays, which are further arguments, wherever they were put."""
+    """The captured arrays, which are further arguments, wherever they were put, and then numbers of
+    the function."""
     results: Results
 
 
@@ -212,7 +215,9 @@ class Program:
         bad = nans.found_in([x.numpy() for x in results])
         if bad is not None:
             with replayed(results_of_callbacks):
-                arguments = [kept[i] if i in kept else x.numpy() for i, x in enumerate(buffers)]
+                module, name = self.traced.builder.module, self.traced.name
+                own = buffers[: len(mlir.arguments(mlir.functions(module)[name]))]
+                arguments = [kept[i] if i in kept else x.numpy() for i, x in enumerate(own)]
                 nans.explain(bad, self.traced, arguments)
         return results
 
@@ -314,6 +319,10 @@ class Program:
             f"the function names {named!r}; move them there with irax.device_put"
         )
 
+    def numbers_apart(self, device: Device) -> tuple[mlir.Module, list[np.ndarray[Any, Any]]]:
+        """Return what is compiled for a device, and the numbers that it takes after all else."""
+        return backend.numbers_apart(self.traced.builder.module, self.traced.name, device)
+
     def _program(self, device: Device) -> DeviceProgram:
         module, name = self.traced.builder.module, self.traced.name
         reports.compiled_for(name, device, [p.executable.device for p in self.programs.values()])
@@ -322,7 +331,8 @@ class Program:
             reports.timed("compiled", name, device),
             progress.shown(name),
         ):
-            executable = backend.compile(module, name, device, self.donated)
+            apart, numbers = self.numbers_apart(device)
+            executable = backend.compile(apart, name, device, self.donated, module)
         captures = [x for x in self.traced.captures if isinstance(x, ConcreteArray)]
-        captured = [x.on(device).buffer(device) for x in captures]
+        captured = [x.on(device).buffer(device) for x in captures] + [*map(device.put, numbers)]
         return DeviceProgram(executable, captured, results_as(self.out_tree, self.traced.results))

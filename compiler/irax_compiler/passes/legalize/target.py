@@ -53,6 +53,8 @@ class Target:
     parameters of the composite are the host function's."""
     calls_python: bool = False
     """True if its programs can call Python functions."""
+    takes_numbers: bool = False
+    """True if long programs take numbers as arguments (see `scalars`)."""
     overwrites: bool = False
     """True if its passes write results into the memory of donated arguments."""
     has_collectives: bool = False

@@ -6,15 +6,16 @@ without them, and finds them where they are: constants are views of MLIR's memor
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from math import prod
 from typing import Any
 
 import numpy as np
 
 from irax_compiler import mlir
+from irax_compiler.apart.lifting import Lifted, Lifting
 from irax_compiler.interchange.bytecode_format import Bytes
-from irax_compiler.mlir import InsertionPoint, Module, Operation, Type, Value
+from irax_compiler.mlir import InsertionPoint, Module, Operation
 from irax_compiler.ops.core import constant
 from irax_compiler.shardy import layouts
 
@@ -22,9 +23,6 @@ LEAST = 1 << 20
 """The bytes of an array from which it is no part of a program."""
 _WIDEST = 16
 """The most bytes of an element."""
-
-Weight = tuple[np.ndarray[Any, Any], Type]
-"""The elements and the type of a weight."""
 
 
 def set_apart(module: Module, func: str) -> tuple[Module, list[np.ndarray[Any, Any]]]:
@@ -38,10 +36,10 @@ def set_apart(module: Module, func: str) -> tuple[Module, list[np.ndarray[Any, A
         return module, []
     copy = mlir.new_module()
     mlir.copy_functions(module, func, copy)
-    lifting = _Lifting(copy)
+    lifting = Lifting(copy, _weight)
     found = lifting.lift(func)
     mlir.make_public(lifting.functions[func])
-    return copy, [elements for elements, _ in found]
+    return copy, [x.elements for x in found]
 
 
 def put_back(module: Module, func: str, weights: Sequence[Bytes]) -> None:
@@ -72,6 +70,14 @@ def _has_weights(function: Operation) -> bool:
     return any(map(_is_weight, mlir.operations_in(function)))
 
 
+def _weight(operation: Operation) -> Lifted | None:
+    if not _is_weight(operation):
+        return None
+    (result,) = operation.results
+    elements = mlir.dense_to_numpy(operation)
+    return Lifted(id(elements), elements, result.type)
+
+
 def _is_weight(operation: Operation) -> bool:
     if operation.name != "stablehlo.constant":
         return False
@@ -82,62 +88,3 @@ def _is_weight(operation: Operation) -> bool:
     is_table = dtype.kind in "iu" and dtype.itemsize > 2  # of places: rewrites look into it
     is_large = prod(mlir.shape_of(x)) * dtype.itemsize >= LEAST
     return is_large and not is_table and dtype.kind != "b" and mlir.splat(x) is None
-
-
-class _Lifting:
-    """Makes the weights of functions arguments of them, and of those that call them."""
-
-    def __init__(self, module: Module) -> None:
-        self.functions = mlir.functions(module)
-        references = [r for f in self.functions.values() for r in mlir.references(f)]
-        self._fixed = {
-            name for r in references if r.name != "func.call" for name in mlir.named_functions(r)
-        }
-        """The functions whose arguments follow from more than calls."""
-        self._done: dict[str, list[Weight]] = {}
-
-    def lift(self, name: str) -> list[Weight]:
-        """Add the weights of a function to its arguments, and return them."""
-        if name in self._done or name in self._fixed:
-            return self._done.get(name, [])
-        self._done[name] = []  # for functions that call themselves, which are refused later
-        function = self.functions[name]
-        given: dict[int, Value] = {}
-        found: list[Weight] = []
-
-        def argument(weight: Weight) -> Value:
-            key = id(weight[0])
-            if key not in given:
-                found.append(weight)
-                given[key] = mlir.body(function).add_argument(weight[1], function.location)
-            return given[key]
-
-        for operation in mlir.operations_in(function):
-            if operation.name == "func.call":
-                self._pass_on(operation, argument)
-            elif _is_weight(operation):
-                (result,) = operation.results
-                elements = mlir.dense_to_numpy(operation)
-                result.replace_all_uses_with(argument((elements, result.type)))
-                operation.erase()
-        self._finish(function, len(found))
-        self._done[name] = found
-        return found
-
-    def _pass_on(self, call: Operation, argument: Callable[[Weight], Value]) -> None:
-        weights = self.lift(mlir.callee(call))
-        if not weights:
-            return
-        operands = [*call.operands, *map(argument, weights)]
-        attributes = {name: call.attributes[name] for name in call.attributes}
-        with InsertionPoint(call), call.location:
-            made = mlir.emit("func.call", operands, attributes, [r.type for r in call.results])
-        for old, new in zip(call.results, made.results, strict=True):
-            old.replace_all_uses_with(new)
-        call.erase()
-
-    def _finish(self, function: Operation, count: int) -> None:
-        if count and "arg_attrs" in function.attributes:
-            given: Any = function.attributes["arg_attrs"]
-            function.attributes["arg_attrs"] = mlir.array([*given, *[mlir.dictionary({})] * count])
-        mlir.set_function_type(function)

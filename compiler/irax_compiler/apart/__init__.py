@@ -1,0 +1,1 @@
+"""Constants of functions that are set apart from them: programs take them as arguments."""
