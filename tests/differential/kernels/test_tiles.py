@@ -12,7 +12,7 @@ import irax.numpy as jnp
 from irax import lax
 from irax_compiler import chips, mlir
 from irax_compiler.lowering import lower
-from irax_compiler.passes.kernels.blas import strips, tiles
+from irax_compiler.passes.kernels.blas import strips, tile_shapes, tiles
 
 pytestmark = pytest.mark.skipif(not chips.IS_X86, reason="tiles are for x86-64")
 
@@ -149,7 +149,7 @@ def test_tiles_fit_in_registers(rows, columns, chip):
     with chips.compiling_for(chip):
         lines = tiles.Lines(np.dtype(np.float32), rows, 1, columns, (1, 1), (columns, 1), columns)
         shape, registers = lines.shape, lines.registers.number
-    assert shape.rows * shape.vectors >= tiles.FEWEST[registers]
+    assert shape.rows * shape.vectors >= tile_shapes.FEWEST[registers]
     assert (shape.rows + 1) * shape.vectors < registers
 
 

@@ -13,7 +13,7 @@ from irax_compiler import mlir
 from irax_compiler.mlir import Operation, Value, dtype_of, shape_of
 from irax_compiler.ops import conversion, shape
 from irax_compiler.ops.dot import DotGeneral
-from irax_compiler.passes.kernels.blas import tiles
+from irax_compiler.passes.kernels.blas import tile_shapes, tiles
 from irax_compiler.passes.kernels.blas.epilogues import Epilogue, epilogue_of
 from irax_compiler.passes.kernels.division import equal_parts
 from irax_compiler.passes.kernels.views import axes, contiguous
@@ -111,7 +111,7 @@ class Product:
         is_wide = min(self.n, self.k) >= WIDE and self.m >= (WIDE if is_turned else ROWS)
         enough = (TURNED if is_turned else LARGE) * 4 // self.dtype.itemsize
         is_large = self.operations >= max(enough, EACH * self.count)
-        return is_dense and is_large and is_wide and tiles.pay_for_products(self.dtype)
+        return is_dense and is_large and is_wide and tile_shapes.pay_for_products(self.dtype)
 
     @property
     def lines(self) -> tiles.Lines:

@@ -17,27 +17,21 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from irax_compiler import chips
-from irax_compiler.chips import AVX2, AVX512, VectorRegisters
+from irax_compiler.chips import VectorRegisters
 from irax_compiler.mlir import Value
 from irax_compiler.ops.registers import constant, emit, equal, index
 from irax_compiler.passes.kernels.blas import amx
 from irax_compiler.passes.kernels.blas.panels import Masks, Matrix, Panels, Part
+from irax_compiler.passes.kernels.blas.tile_shapes import Shape
 from irax_compiler.passes.kernels.blas.vector import Vector, add_pairs
 from irax_compiler.passes.kernels.code.loops import for_each, for_loop, if_else
 from irax_compiler.passes.kernels.code.memory import load, store
 from irax_compiler.passes.kernels.code.places import least, moved, plus, times
-from irax_compiler.passes.kernels.executables import SHARE, address
+from irax_compiler.passes.kernels.executables import address
 
-DTYPES = np.dtype(np.float32), np.dtype(np.float64)
-"""The dtypes of the numbers."""
-FEWEST = {16: 8, 32: 12}
-"""The fewest vectors of a tile that keep a processor's multipliers busy, by the number of its
-registers, which hold the vectors of a tile, a row of the panel, a number, and what LLVM needs."""
 PANELS, TOGETHER = 1 << 18, 4
 """The most bytes of the panels that are laid out together, which stay in a core's cache of the
 second level, and their number at most."""
-MASKED = 1.5
-"""The factor by which a tile takes longer that reads rows of a matrix by masks."""
 ADDED = 1024
 """The most products that are added one by one: sums of more lose digits of float32."""
 PART = 256
@@ -46,62 +40,6 @@ FEWEST_COLUMNS = 8
 """The fewest columns for which a panel pays."""
 FEW_ROWS = 8
 """The rows of a tile of fewer columns."""
-
-
-def pay_for_products(dtype: np.dtype) -> bool:
-    """Return True if large products of a dtype are faster as code of irax's own. With 16 registers
-    they take as long as OpenBLAS's, and with transposed left factors one and a half times as long.
-    """
-    return dtype in DTYPES and chips.vector_registers() == AVX512
-
-
-def pay_for_pairs() -> bool:
-    """Return True if the processor multiplies pairs of bfloat16 faster than floats."""
-    return chips.multiplies_blocks() or chips.multiplies_bfloat16()
-
-
-def pay_for_convolution(dtype: np.dtype, operations: int) -> bool:
-    """Return True if a convolution of so many multiplications and additions is faster as code of
-    irax's own: with few output features too, though vectors have lanes to spare then.
-    """
-    is_fast = chips.vector_registers() in (AVX2, AVX512)
-    return is_fast and dtype in DTYPES and operations >= SHARE
-
-
-@dataclass(frozen=True)
-class Shape:
-    """The rows and the vectors of a tile."""
-
-    rows: int
-    vectors: int
-    lanes: int
-    """The elements of a vector."""
-
-    @classmethod
-    @functools.lru_cache(maxsize=1024)
-    def best(
-        cls, rows: int, columns: int, lanes: int, registers: int, reads_matrix: bool = False
-    ) -> Shape:
-        """Return the shape with which lines of `rows` and `columns` take the least time on a
-        processor with so many registers. With `reads_matrix`, a tile of all rows reads the matrix
-        where it is.
-        """
-        vectors = (1, 2, 3, 4) if columns <= lanes else (2, 3, 4)
-        fewest, most = FEWEST[registers], registers - 2
-        found = [cls(r, v, lanes) for v in vectors for r in range(-(-fewest // v), most // v)]
-        return min(found, key=lambda x: x._time(rows, columns, reads_matrix))
-
-    def _time(self, rows: int, columns: int, reads_matrix: bool) -> float:
-        """The sums that are computed, those beyond the edges too, and a part of the loads."""
-        width = self.columns
-        covered = -(-rows // self.rows) * self.rows * (-(-columns // width) * width)
-        is_masked = reads_matrix and rows <= self.rows and columns % width > 0
-        return covered * (1 + (1 / self.rows + 1 / self.vectors) / 4) * (MASKED if is_masked else 1)
-
-    @property
-    def columns(self) -> int:
-        """The columns of a tile."""
-        return self.vectors * self.lanes
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,7 @@ from irax_compiler.ops.convolution import ConvDimensions, Convolution
 from irax_compiler.ops.core import full
 from irax_compiler.ops.registry import read, traits_of
 from irax_compiler.ops.size_code import usual
-from irax_compiler.passes.kernels.blas import tiles, words
+from irax_compiler.passes.kernels.blas import tile_shapes, tiles, words
 from irax_compiler.passes.kernels.blas.library import LETTERS
 from irax_compiler.passes.matching import made_by
 from irax_compiler.sizes import is_symbolic
@@ -50,7 +50,7 @@ class Windows:
     @property
     def is_of_lines(self) -> bool:
         """True if windows are read where they are, by code that multiplies them (see `tiles`)."""
-        pays = self.is_invariant or tiles.pay_for_convolution(self.dtype, self.operations)
+        pays = self.is_invariant or tile_shapes.pay_for_convolution(self.dtype, self.operations)
         return pays and self.dilation[1] == 1
 
     @property
@@ -144,7 +144,7 @@ def _numbers(windows: Windows, x: Value, y: Value) -> tuple[Value, Value] | None
     """Build arrays of bfloat16 that have the numbers of both factors, if the processor multiplies
     these.
     """
-    if not tiles.pay_for_pairs() or windows.dtype != np.float32:
+    if not tile_shapes.pay_for_pairs() or windows.dtype != np.float32:
         return None
     narrow = _narrow(x)
     kernel = None if narrow is None else _narrow(y)

@@ -27,7 +27,8 @@ from irax_compiler.ops.core import full
 from irax_compiler.ops.dot import DotDimensions
 from irax_compiler.ops.registers import constant, emit, equal, index, spread
 from irax_compiler.ops.slicing import Pad
-from irax_compiler.passes.kernels.blas.tiles import PANELS, Lines, Shape
+from irax_compiler.passes.kernels.blas.tile_shapes import Shape
+from irax_compiler.passes.kernels.blas.tiles import PANELS, Lines
 from irax_compiler.passes.kernels.blas.vector import Vector, add_pairs, add_products
 from irax_compiler.passes.kernels.code.loops import for_each, for_loop, if_else
 from irax_compiler.passes.kernels.code.memory import load, store

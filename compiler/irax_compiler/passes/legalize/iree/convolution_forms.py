@@ -30,9 +30,9 @@ from irax_compiler.passes.rewriting import read_as
 from irax_compiler.sizes import is_symbolic
 
 if TYPE_CHECKING:
-    from irax_compiler.passes.kernels.blas import tiles
+    from irax_compiler.passes.kernels.blas import tile_shapes
 else:
-    (tiles,) = deferred("irax_compiler.passes.kernels.blas", "tiles")
+    (tile_shapes,) = deferred("irax_compiler.passes.kernels.blas", "tile_shapes")
 
 MOST_PRODUCTS = 64
 """The most products, each of which is compiled separately."""
@@ -82,7 +82,7 @@ def convolution_of_signals(operation: Operation) -> Sequence[Value] | None:
     multiples: IREE takes five to forty times as long otherwise.
     """
     op = read_as(Convolution, operation)
-    if op is None or not op.strides or op.dtype not in tiles.DTYPES:
+    if op is None or not op.strides or op.dtype not in tile_shapes.DTYPES:
         return None
     x, y = operation.operands
     features = [shape_of(y)[d] for d in op.dimensions.rhs[:2]]
@@ -109,7 +109,7 @@ def convolution_of_sequences(operation: Operation) -> Sequence[Value] | None:
     result, kernel = shape_of(operation.results[0]), shape_of(operation.operands[1])
     (window,) = _extents(op, operation)[1]
     operations = 2 * math.prod(result) * window * kernel[op.dimensions.rhs[1]]
-    if not tiles.pay_for_convolution(op.dtype, operations):
+    if not tile_shapes.pay_for_convolution(op.dtype, operations):
         return None
     return [_with_features_last(op, operation, _as_images)]
 
