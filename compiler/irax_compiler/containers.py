@@ -74,7 +74,7 @@ def _found(data: bytes) -> str | bytes:
     if MAGIC in data:
         return jax_exports.read(data).module
     try:
-        text = data.decode()
+        text = data.decode("utf-8-sig")
     except UnicodeDecodeError:
         text = "\0"
     if "\0" in text:  # where MLIR's reader ends

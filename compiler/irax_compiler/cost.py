@@ -80,8 +80,9 @@ def calls_by_function(module: Module, func: str) -> dict[str, float]:
 
     The costs of `cost_by_operation`, multiplied by it, add up to `cost_of`.
     """
-    find_function(module, func)
     counter = _Counter(mlir.functions(module))
+    if func not in counter.functions:
+        find_function(module, func)  # raises
     calls = dict.fromkeys(reversed(counter.callees_first(func)), 0.0) | {func: 1.0}
     for name in calls:
         for what, count in counter.ran(mlir.body(counter.functions[name]), calls[name]):

@@ -104,8 +104,63 @@ def test_long_locations_are_one_line_of_the_user() -> None:
     assert abridged(long) == (
         'foo.bar at loc("/home/me/model (1).py":12:3 ...; all of it: irax --debug) is not supported'
     )
+    names = ", ".join(f'"a/framework/layer_{i}"' for i in range(99))
+    assert abridged(f"sine at loc(fused[{names}]) fails") == (
+        'sine at loc("a/framework/layer_0" ...; all of it: irax --debug) fails'
+    )
     for cut in (long[:300], "loc(" + "x" * 999, 'loc("' + "(" * 999):
         assert len(abridged(cut)) < LONGEST + 80
+
+
+def test_costs_name_the_users_own_place(tmp_path) -> None:
+    path = tmp_path / "foo.mlir"
+    text = (
+        f'func.func @main(%0: {X}) -> {X} {{ %1 = "foo.bar"(%0) : ({X}) -> {X} return %1 : {X} }}'
+    )
+    path.write_text(text)
+    done = CliRunner().invoke(main, ["cost", str(path)])
+    assert f'foo.bar at loc("{path}":1:' in done.output
+
+
+def test_types_of_elements_of_other_dialects_are_told_with_the_cure(tmp_path) -> None:
+    path = tmp_path / "variable.mlir"
+    x = "tensor<!tf_type.resource>"
+    path.write_text(f"func.func @main(%0: {x}) -> {x} {{ return %0 : {x} }}")
+    for command in ("run", "vjp", "cost"):
+        done = CliRunner().invoke(main, [command, str(path)])
+        assert f"element type !tf_type.resource of {x} is not supported; expected " in done.output
+
+
+def test_arrays_without_a_rank(tmp_path) -> None:
+    path = tmp_path / "unranked.mlir"
+    x = "tensor<*xf32>"
+    path.write_text(f"func.func @main(%0: {x}) -> {x} {{ return %0 : {x} }}")
+    for command in ("run", "vjp", "cost", "digits"):
+        done = CliRunner().invoke(main, [command, str(path)])
+        assert f"values of type {x} are not supported; expected tensors of known" in done.output
+
+
+def test_many_arguments_are_shown(tmp_path) -> None:
+    types = [f"tensor<{n + 1}xf32>" for n in range(300)]
+    arguments = ", ".join(f"%{i}: {t}" for i, t in enumerate(types))
+    path = tmp_path / "many.mlir"
+    path.write_text(f"func.func @main({arguments}) -> {types[0]} {{ return %0 : {types[0]} }}")
+    done = CliRunner().invoke(main, ["show", str(path)])
+    assert done.exit_code == 0, done.output
+    assert "!util.list<?>" in done.output
+
+
+def test_a_mark_of_the_order_of_bytes_is_no_text(tmp_path) -> None:
+    path = tmp_path / "marked.mlir"
+    path.write_text(f"\ufefffunc.func @main(%0: {X}) -> {X} {{ return %0 : {X} }}", "utf-8")
+    assert CliRunner().invoke(main, ["vjp", str(path)]).exit_code == 0
+
+
+def test_bytecode_that_is_cut_short_in_its_header(tmp_path) -> None:
+    path = tmp_path / "short.mlirbc"
+    path.write_bytes(b"ML\xefR\x01\x02producer")
+    done = CliRunner().invoke(main, ["run", str(path)])
+    assert "not a valid MLIR module: bytecode that is cut short" in done.output
 
 
 def test_of_many_types_the_first_that_differs_is_told(tmp_path) -> None:

@@ -7,6 +7,7 @@ import re
 LONGEST = 200
 """The most characters of a location that is printed whole."""
 
+_NAME = re.compile(r'"[^"]+"')
 _PLACE = re.compile(r'"[^"]*":\d+:\d+')
 _INSTALLED = ("site-packages", "dist-packages")
 _START = "loc("
@@ -14,7 +15,7 @@ _START = "loc("
 
 def abridged(message: str) -> str:
     """Return a message in which long locations are one line of a file: the first of the user's own,
-    or the first there is.
+    or the first there is; of those without lines, the first name.
 
     >>> abridged('sine at loc("sin"("f.py":3:1)) fails')
     'sine at loc("sin"("f.py":3:1)) fails'
@@ -31,8 +32,8 @@ def abridged(message: str) -> str:
 def _short(location: str) -> str:
     places = _PLACE.findall(location)
     own = [x for x in places if not any(folder in x for folder in _INSTALLED)]
-    first = next(iter([*own, *places]), location[len(_START) :])
-    return f"loc({first[-LONGEST:]} ...; all of it: irax --debug)"
+    first = next(iter([*own, *places, *_NAME.findall(location)]), location[len(_START) :])
+    return f"loc({first[:LONGEST]} ...; all of it: irax --debug)"
 
 
 def _end(text: str, place: int) -> int:

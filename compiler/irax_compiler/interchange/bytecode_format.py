@@ -82,7 +82,10 @@ def header_of(data: bytes) -> int:
     """Return the length of what precedes the sections: a magic number, version, producer's name."""
     reader = Reader(data, len(MAGIC))
     reader.number()
-    return data.index(b"\0", reader.place) + 1
+    end = data.find(b"\0", reader.place)
+    if end < 0:
+        raise IndexError("the producer's name does not end")
+    return end + 1
 
 
 def names_of(data: Bytes) -> list[str]:

@@ -15,6 +15,7 @@ _CURES = {
     "tfl": _TENSORFLOW,
     "tf_executor": _TENSORFLOW,
     "tf_saved_model": _TENSORFLOW,
+    "tf_type": _TENSORFLOW,
     "mhlo": "expected operations of StableHLO and CHLO in its place",
     "mpmd": "expected a program of one mesh",
     "sdy": "expected the module from before it was partitioned, with constraints of shardings",

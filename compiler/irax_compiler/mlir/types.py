@@ -93,7 +93,7 @@ def shape_of_type(type_: Any) -> tuple[int, ...]:
     """
     try:
         shape = tuple(type_.shape)
-    except AttributeError:
+    except (AttributeError, ValueError):  # it is no tensor, or one without a rank
         raise TypeError(type_problem(type_)) from None
     return _symbolic_shape(type_) if UNKNOWN_SIZE in shape else shape
 
@@ -129,7 +129,13 @@ def dtype_of_type(type_: Any) -> np.dtype:
     try:
         return _DTYPE_OF[element]
     except KeyError:
-        raise TypeError(f"element type {element} of {type_} is not supported") from None
+        raise TypeError(_of_elements(type_)) from None
+
+
+def _of_elements(type_: Any) -> str:
+    element = str(type_.element_type)
+    cure = other_forms.cure(element) if element.startswith("!") else ""
+    return f"element type {element} of {type_} is not supported" + (f"; {cure}" if cure else "")
 
 
 @lru_cache(maxsize=65536)
@@ -148,7 +154,7 @@ def type_problem(type_: Any) -> str | None:
     if type_.encoding is not None and not named:
         return f"{type_} has an encoding: not supported"
     if type_.element_type not in _DTYPE_OF:
-        return f"element type {type_.element_type} of {type_} is not supported"
+        return _of_elements(type_)
     if not named and math.prod(type_.shape) >= 2**47:
         return f"{type_} is larger than any memory"
     return None

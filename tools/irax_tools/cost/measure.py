@@ -103,7 +103,11 @@ def in_dispatches(source: Source) -> tuple[str, list[Run]]:
     """
     numbered = mlir.clone_module(source.module)
     origins = Origins(numbered, source.func)
-    lowered = api.lower(numbered, source.func, TARGET)
+    try:
+        lowered = api.lower(numbered, source.func, TARGET)
+    except (NotImplementedError, ValueError):
+        api.lower(source.module, source.func, TARGET)  # whose locations have no numbers
+        raise
     text = mlir.text_of(lowered.operation)
     driver = match[1] if (match := _DRIVER.search(text)) else "task"
     found = dispatched(lowered, TARGET)
