@@ -230,3 +230,18 @@ SPEEDS = RANDOM.normal(size=100).astype(f32)
 def difference_of_energies(x, y):
     first = x @ x
     return first - jnp.sum(y * y)  # loses
+
+
+def mp_rump_revisited(a, b):
+    first = (333.75 - a**2) * b**6 + a**2 * (11 * a**2 * b**2 - 121 * b**4 - 2)
+    return first + 5.5 * b**8 + a / (2 * b)
+
+
+@case(mp_rump_revisited, f32(77617), f32(33096))
+def rump_revisited(a, b):
+    """Float32, float64 and double-double numbers agree, and are wrong."""
+    a2, b2 = a * a, b * b
+    b4 = b2 * b2
+    first = (333.75 - a2) * (b4 * b2) + a2 * (11 * a2 * b2 - 121 * b4 - 2)
+    whole = first + 5.5 * (b4 * b4)  # loses
+    return whole + a / (2 * b)

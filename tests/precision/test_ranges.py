@@ -303,7 +303,7 @@ def test_errors_of_ranges():
         irax.precision.ranges(jnp.sin, 0.0, 1.0)
     with pytest.raises(ValueError, match="low and high have different structures"):
         irax.precision.ranges(jnp.add, [0.0, 2.0], [1.0])
-    with pytest.raises(TypeError, match="precision.ranges: expected a function, got 3"):
+    with pytest.raises(TypeError, match=r"precision\.ranges: expected a function, got 3"):
         irax.precision.ranges(3, [0.0], [1.0])
     with pytest.raises(irax.errors.ConcretizationTypeError, match="outside of jit, grad and vmap"):
         irax.jit(lambda x: irax.precision.ranges(jnp.sin, [x], [x]))(1.0)

@@ -296,3 +296,25 @@ def test_complex128_is_not_judged():
         report = irax.precision(lambda z: z * z - 1)(np.complex128(1 + 1e-4j))
     assert set(report.unknown) == {"multiply", "subtract"}
     assert "not judged, counted as exact" in str(report)
+
+
+def test_roots_that_cancel_in_float64_too():
+    """b * b - 4 * a * c is b * b in float64 as well: both runs give 0."""
+
+    def root(a, b, c):
+        return (-b + jnp.sqrt(b * b - 4 * a * c)) / (2 * a)
+
+    report = irax.precision(root)(*map(np.float32, (-2e-5, 38420, 2e-5)))
+    assert (report.holds, report.digits) == (False, 0)
+    assert report.results[0].wide == pytest.approx(-2e-5 / 38420, rel=1e-5)
+
+
+def test_overflow_in_float64_too():
+    def probability(s):
+        p = 1 / (1 + jnp.exp(-s))
+        return p**0.01 / (1 - p)
+
+    report = irax.precision(probability)(np.float32(-1000))
+    assert (report.holds, report.digits) == (False, 0)
+    assert any("overflow" in note for note in report.lines[0].notes())
+    assert irax.precision(lambda x: jnp.log(x - x))(np.float32(1)).holds

@@ -55,8 +55,10 @@ def errors(run: Run, x: Both) -> Array:
         x.errors = arithmetic.difference(lifted, x.wide)
         if not _is_finite(x.errors):
             narrow, wide = arithmetic.lowered(lifted), arithmetic.lowered(x.wide)
-            same = np.where((narrow == wide) | (np.isnan(narrow) & np.isnan(wide)), 0, np.nan)
-            x.errors = np.where(np.isfinite(narrow) & np.isfinite(wide), x.errors, same)
+            bounded = arithmetic.finite(x.wide)  # it may be finite, and beyond float64
+            agree = (narrow == wide) | (np.isnan(narrow) & np.isnan(wide))
+            same = np.where(agree & ~bounded, 0, np.nan)
+            x.errors = np.where(np.isfinite(narrow) & bounded, x.errors, same)
     return x.errors
 
 
@@ -79,6 +81,10 @@ def digits(run: Run, x: Both) -> Array:
         relative = np.abs(errors(run, x)) / np.maximum(np.maximum(size, scale), least)
         found = -np.log10(np.where(relative == 0, unit(x.narrow.dtype), relative))
     return np.clip(np.where(np.isnan(relative), 0, found), 0, most) + 0.0  # no -0.0
+
+
+_EXPLAINED = 0.1
+"""The least share of an error that ops make; of one below, overflows may be the reason."""
 
 
 @dataclass
@@ -143,7 +149,11 @@ class Blame:
     condition: float
     """The relative error of the element for relative errors of 1 in all arguments."""
     vanished: bool
-    """True if a number lost all digits on the way: then the wider run may have none, either."""
+    """True if a number lost all digits on the way: then the wider run may have none, either; or if
+    one was too large for that."""
+    roundings: float
+    """The error of the element, to first order, for relative errors of 1 in the results of all ops:
+    times the unit of an arithmetic, that of its own roundings."""
 
 
 def follow(run: Run, place: int, error: float, value: float) -> Blame:
@@ -154,7 +164,7 @@ def follow(run: Run, place: int, error: float, value: float) -> Blame:
     slope = np.zeros(run.size + 1, np.complex128 if run.has_complex else np.float64)
     slope[place] = 1
     found: list[tuple[Event, Costs]] = []
-    vanished = False
+    vanished, roundings = False, 0.0
     with run.arithmetic.context(), np.errstate(all="ignore"):
         for event in reversed(run.events):
             both = [x for x in event.results if isinstance(x, Both)]
@@ -162,15 +172,19 @@ def follow(run: Run, place: int, error: float, value: float) -> Blame:
             if any(s.any() for s in slopes):
                 costs = _costs(run, event, both, slopes, slope, abs(error) or np.inf)
                 found.append((event, costs))
+                roundings += costs.weight / unit(both[0].narrow.dtype)
             vanished = vanished or any(_has_vanished(run, x) for x in both)
+            vanished = vanished or _is_too_large(run, event, both)
         total = 0.0
         for x in run.arguments:
             if isinstance(x, Both):
                 total += _size(x.of_elements(slope), run.arithmetic.lowered(x.wide))
         condition = total / abs(value) if value else np.inf
+        explained = sum(costs.own for _, costs in found)
+        is_lost = is_lost or (abs(error) > 0.5 * abs(value) and explained < _EXPLAINED)
         if is_lost and not any(costs.overflows for _, costs in found):
             found += _overflows(run)
-    return Blame(found[::-1], condition, vanished)
+    return Blame(found[::-1], condition, vanished, roundings)
 
 
 def name_of(event: Event) -> str:
@@ -202,6 +216,13 @@ def _has_vanished(run: Run, x: Both) -> bool:
     return bool(
         np.fmax.reduce(apart, None, initial=0) > 0.5 * np.fmax.reduce(wide, None, initial=0)
     )
+
+
+def _is_too_large(run: Run, event: Event, results: Sequence[Both]) -> bool:
+    """True if the wider run overflows, too."""
+    if not any(np.isinf(run.arithmetic.lowered(x.wide)).any() for x in results):
+        return False
+    return all(_is_finite(x.narrow) for x in event.operands if isinstance(x, Both))
 
 
 def _size(*arrays: Array) -> float:

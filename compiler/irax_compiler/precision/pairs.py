@@ -257,6 +257,7 @@ class Pairs(Doubles):
     """Double-double numbers, beside floats of large arrays."""
 
     name = "double-double numbers"
+    unit = 2.0**-100
 
     def __init__(self) -> None:
         super().__init__()

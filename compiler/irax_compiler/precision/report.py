@@ -253,8 +253,11 @@ def _of_run(name: str, run: Run, compiled: Sequence[Array] | None) -> PrecisionR
         return PrecisionReport(name, results, [], run)
     worst = max(range(len(results)), key=lambda i: results[i].lost)
     of_events = followed[worst]
-    if of_events.vanished and not isinstance(run.arithmetic, Decimals) and run.size <= _EXACTLY:
-        return None
+    if not isinstance(run.arithmetic, Decimals) and run.size <= _EXACTLY:
+        judged = (x for x in run.results if isinstance(x, Both) and x.wide.size)
+        doubts = (_is_doubtful(run, x, b) for x, b in zip(judged, followed, strict=True))
+        if of_events.vanished or any(doubts):
+            return None
     lines: dict[Frame | None, Costs] = {}
     for event, costs in of_events.by_event:
         frame = line_of(event.step)
@@ -267,6 +270,16 @@ def _of_run(name: str, run: Run, compiled: Sequence[Array] | None) -> PrecisionR
     listed += [Line(f, Costs(), (), n) for f, n in decisions.items() if f not in lines]
     listed.sort(key=lambda line: (-(line.costs.overflows > 0), -line.digits, -line.costs.own))
     return PrecisionReport(name, results, listed, run)
+
+
+def _is_doubtful(run: Run, x: Both, of_events: blame.Blame) -> bool:
+    """True if the wider run's own roundings may be as large as one of the narrow result."""
+    with run.arithmetic.context():
+        size = np.abs(run.arithmetic.lowered(x.wide))
+    finite = size[np.isfinite(size)]
+    scale = np.linalg.norm(finite) / np.sqrt(max(1, np.count_nonzero(finite)))
+    own = of_events.roundings * run.arithmetic.unit
+    return bool(own > blame.unit(x.narrow.dtype) * scale)
 
 
 def _cures(

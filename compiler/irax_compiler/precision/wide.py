@@ -73,6 +73,8 @@ class Doubles:
     """Float64, beside narrower floats."""
 
     name = "float64"
+    unit = 2.0**-53
+    """The largest relative error of its roundings."""
 
     def __init__(self) -> None:
         self.lacking: set[str] = set()
@@ -89,6 +91,10 @@ class Doubles:
     def lowered(self, x: Array) -> Array:
         """Return the numbers as float64 or complex128."""
         return x
+
+    def finite(self, x: Array) -> Array:
+        """Return which numbers are finite."""
+        return np.isfinite(self.lowered(x))
 
     def difference(self, x: Array, y: Array) -> Array:
         """Return the difference of two of its arrays as float64 or complex128."""
@@ -145,6 +151,7 @@ class Decimals(Doubles):
     """Decimal numbers, beside floats that are no complex numbers."""
 
     name = f"decimal numbers of {DIGITS} digits"
+    unit = 10.0 ** (1 - DIGITS)
 
     def dtype(self, narrow: np.dtype[Any]) -> np.dtype[Any]:
         return np.dtype(np.complex128 if narrow.kind == "c" else object)
@@ -156,6 +163,9 @@ class Decimals(Doubles):
 
     def lowered(self, x: Array) -> Array:
         return np.asarray(x, np.float64) if np.asarray(x).dtype == object else x
+
+    def finite(self, x: Array) -> Array:
+        return np.asarray(_are_finite(x), bool) if x.dtype == object else np.isfinite(x)
 
     def evaluated(self, op: Op, call: Evaluation, operands: Sequence[Array]) -> Sequence[Array]:
         try:
@@ -207,6 +217,7 @@ def _each(function: Callable[..., Any], count: int = 1) -> Callable[..., Any]:
 
 
 _decimals = _each(lambda x: Decimal(float(x)))
+_are_finite = _each(Decimal.is_finite)
 _ONE, _TWO = Decimal(1), Decimal(2)
 
 
