@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import difflib
 import io
 import math
 import re
@@ -33,7 +34,9 @@ def dtype(name: str) -> np.dtype[Any]:
     spelled = _SHORT.get(name, name)
     if spelled not in mlir.DTYPES:
         known = [*_SHORT, *(n for n in mlir.DTYPES if "<" not in n)]
-        raise click.UsageError(f"unknown element type {name!r}; known are {', '.join(known)}")
+        near = difflib.get_close_matches(name, known, n=1)
+        meant = f": did you mean {near[0]!r}? Known" if near else "; known"
+        raise click.UsageError(f"unknown element type {name!r}{meant} are {', '.join(known)}")
     return mlir.DTYPES[spelled]
 
 
@@ -45,6 +48,7 @@ def parse_input(text: str) -> np.ndarray[Any, Any]:
     """
     match = re.fullmatch(r"((?:\d+x)*)(\w+|complex<f\d+>)=(.*)", text, re.DOTALL)
     if match is None:
+        text = text.removeprefix("@")  # as IREE's tools have it
         if "=" in text or not text.endswith(".npy"):
             raise click.UsageError(
                 f"--input {text!r}: expected a .npy file, or a type and values such as 4x4xf32=1 "

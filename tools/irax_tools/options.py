@@ -40,8 +40,31 @@ def command(
     return click.command(name, Command, short_help=summary, example=example, **settings)
 
 
+_HIDDEN = "irax's own frames are hidden"
+"""The beginning of a note that is for tracebacks."""
+_ELSEWHERE = {
+    "explain": "irax.explain(f) is a function of Python's; `irax cost` measures dispatches",
+    "export": "`irax compile` writes a compiled function to a file, `irax show --stage traced` IR",
+    "ir": "`irax show --stage traced` prints it",
+    "jit": "`irax compile` and `irax run` compile a function",
+    "lower": "`irax show` prints the stages of a function",
+    "profile": "`irax cost` measures dispatches, irax.profiler.trace() a program",
+    "summary": "irax.profiler.summary() is a function of Python's",
+    "test": "`irax check` compares a function's derivatives and batches with others",
+    "trace": "`irax show --stage traced` prints the IR of a function",
+}
+"""The names of commands that there are not, and what does that."""
+
+
 class Group(click.Group):
     """Prints errors as one clear line, and exits with 1 (click itself exits with 2 for misuse)."""
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        if args and args[0] in _ELSEWHERE and args[0] not in self.commands:
+            ctx.fail(f"No such command {args[0]!r}: {_ELSEWHERE[args[0]]}.")
+        return super().resolve_command(ctx, args)
 
     def invoke(self, ctx: click.Context) -> Any:
         try:
@@ -59,6 +82,9 @@ class Group(click.Group):
 
             told = abridged(printable(str(error))) or type(error).__name__
             click.echo(f"irax: error: {told}", err=True)
+            for note in getattr(error.__cause__ or error, "__notes__", ()):
+                if not note.startswith(_HIDDEN):
+                    click.echo(note, err=True)
             ctx.exit(1)
 
 

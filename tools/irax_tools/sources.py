@@ -138,7 +138,7 @@ def _naming_lines(file: str) -> Iterator[None]:
     except Exception as error:
         frames = traceback.extract_tb(error.__traceback__)
         own = [frame for frame in frames if Path(frame.filename) == Path(file).absolute()]
-        if not own or file in str(error):
+        if not own or isinstance(error, SyntaxError) or file in str(error):
             raise
         raise ValueError(f"{error}\nat {file}:{own[-1].lineno}: {own[-1].line}") from error
 
@@ -250,12 +250,18 @@ def ranges(
     return found
 
 
+def _short(value: object) -> str:
+    text = repr(value)
+    return text if len(text) <= 40 else f"of type {type(value).__name__}"
+
+
 def _attribute(module: ModuleType, file: str, name: str) -> Callable[..., Any]:
     function = getattr(module, name, None)
     if not callable(function):
         there = [k for k, v in vars(module).items() if callable(v) and not k.startswith("_")]
+        given = f": it is {_short(function)}" if function is not None else ""
         raise click.UsageError(
-            f"{file} has no function {name!r}; it has {', '.join(there) or 'none'}"
+            f"{file} has no function {name!r}{given}; it has {', '.join(there) or 'none'}"
         )
     return function
 
@@ -270,7 +276,8 @@ def _python_module(file: str) -> ModuleType:
     sys.modules.setdefault(path.stem, module)
     sys.path.insert(0, str(path.parent))
     try:
-        spec.loader.exec_module(module)
+        with _naming_lines(file):
+            spec.loader.exec_module(module)
     except (SyntaxError, ValueError) as error:
         if "null bytes" not in str(error):
             raise

@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+import difflib
+import re
+
 from irax_compiler import containers, forms, mlir
 from irax_compiler.forms import platforms, portable, sizes_by_value, static_sizes, unknown_sizes
 from irax_compiler.interchange import words
 from irax_compiler.interchange.jax_exports import Export
 from irax_compiler.ops.core import UnsupportedOp
+from irax_compiler.ops.registry import registered_names
+
+_UNKNOWN = re.compile(r"custom op '([\w.]+)' is unknown")
 
 
 def read_data(data: bytes, name: str = "", by_value: bool = False) -> mlir.Module:
@@ -15,6 +21,15 @@ def read_data(data: bytes, name: str = "", by_value: bool = False) -> mlir.Modul
     Raises ValueError, too, for a file that holds none.
     """
     return read_module(containers.module_in(data), name, by_value, containers.export_in(data))
+
+
+def _meant(message: str) -> str:
+    """Return the name of the operation that a parser's message may be about; empty for none."""
+    found = _UNKNOWN.search(message)
+    if found is None:
+        return ""
+    near = difflib.get_close_matches(found[1], registered_names(), n=1)
+    return f": did you mean {near[0]!r}?" if near else ""
 
 
 def read_module(
@@ -34,7 +49,10 @@ def read_module(
     Raises ValueError with the parser's message, its line and column included.
     """
     told = words.told(text)
-    module = mlir.parse_module(forms.readable(text, told), name)
+    try:
+        module = mlir.parse_module(forms.readable(text, told), name)
+    except ValueError as error:
+        raise ValueError(f"{error}{_meant(str(error))}") from None
     if portable.is_portable(module):
         module = portable.to_stablehlo(module)
     if export is not None and export.platform is not None:

@@ -63,7 +63,8 @@ class ForeignCall(DefinedOp):
             return shard_map.ShardMap.read(operation)
         if target.value not in TARGETS:
             raise UnsupportedOp(
-                f"{operation.name} of {target} at {operation.location} is not supported"
+                f"{operation.name} of {target} at {operation.location} is not supported: "
+                "docs/custom-calls.md lists the names that are"
             )
         types = tuple(r.type for r in operation.results)
         return cls(types, tuple(attributes.items()), _comparison(operation))

@@ -84,8 +84,8 @@ class NativePass(Pass):
             near = difflib.get_close_matches(name, [*PASSES, *_OF_MLIR], n=1)
             meant = f"did you mean {near[0]!r}? It is " if near and near[0] != name else ""
             raise PassError(
-                f"unknown pass {self.text!r}: {meant}neither one of irax "
-                f"({', '.join(sorted(PASSES))}) nor one of MLIR, with options that it takes"
+                f"unknown pass {self.text!r}: {meant}neither one of irax, which `irax opt "
+                "--list-passes` lists, nor one of MLIR, with options that it takes"
             ) from None
 
     def run(self, module: Module) -> None:

@@ -19,6 +19,22 @@ _MOST = 20
 """The most rows of a summary."""
 
 
+class Summary(str):
+    """The table of a profile, as text: Python's prompt shows it as such, and a notebook as a table.
+
+    >>> Summary("total  name")
+    total  name
+    """
+
+    html = ""
+
+    def __repr__(self) -> str:
+        return str(self)
+
+    def _repr_html_(self) -> str:
+        return self.html
+
+
 @dataclass
 class ProfileOptions:
     """The options of a profile. `host_tracer_level` is 0 for nothing, 1 for the program's own
@@ -171,15 +187,20 @@ class ProfileData:
         if len(rows) > most:
             rest = sum(row[3] for row in rows[most:])
             lines.append(f"{_time(rest):>12}  {len(rows) - most} others")
-        return "\n".join(lines)
+        found = Summary("\n".join(lines))
+        found.html = self._table(most)
+        return found
 
     def _repr_html_(self) -> str:
         """As a notebook shows it: the table of its summary."""
+        return self._table(_MOST)
+
+    def _table(self, most: int) -> str:
         rows = self._rows()
-        if len(rows) > _MOST:
-            others = rows[_MOST:]
+        if len(rows) > most:
+            others = rows[most:]
             counts, times = sum(row[2] for row in others), sum(row[3] for row in others)
-            rows[_MOST:] = [("", f"{len(others)} others", counts, times)]
+            rows[most:] = [("", f"{len(others)} others", counts, times)]
         cells = [(kind, name, n, took / 1e3, took / n / 1e3) for kind, name, n, took in rows]
         return table(["kind", "name", "count", "total (ms)", "mean (ms)"], cells)
 
