@@ -6,6 +6,7 @@ python -m tests.mistakes.page JAXS_PYTHON
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -15,6 +16,7 @@ from tests.mistakes.programs import MISTAKES
 
 PAGE = Path(__file__).parents[2] / "docs" / "reports" / "mistakes.md"
 _LONGEST = 600
+_ADDRESS = re.compile(r"\b(0x[0-9a-f]{8,}|\d{12,})\b")
 _HEAD = """# Messages beside JAX's
 
 What irax and JAX {version} say of {count} wrong programs, in the words of the exception;
@@ -35,10 +37,10 @@ def of_jax(python: str) -> tuple[str, list[str | None]]:
 
 
 def cut(text: str | None) -> str:
-    """Return a message of a length for reading."""
+    """Return a message of a length for reading, without addresses, which change."""
     if text is None:
         return "(no error)"
-    text = "\n".join(line.rstrip() for line in text.strip().splitlines())
+    text = _ADDRESS.sub("...", "\n".join(line.rstrip() for line in text.strip().splitlines()))
     return text if len(text) <= _LONGEST else f"{text[:_LONGEST].rstrip()} ..."
 
 

@@ -1,10 +1,11 @@
-"""A hundred programs that are wrong, as people write them: each with what its message has to say.
+"""Programs that are wrong, as people write them: each with what its message has to say.
 
 `jax`, `jnp`, `lax` and `np` are there. The words are looked for in what irax says.
 """
 
 from __future__ import annotations
 
+from tests.mistakes.further_programs import FURTHER
 from tests.mistakes.mistake import Mistake
 from tests.mistakes.small_programs import SMALL
 
@@ -236,5 +237,6 @@ MISTAKES = [
         "jax.jit(lambda x, *, s: x * s).lower(1.0, s=2.0).compile()(1.0)",
         ("compiled", "keys 's'"),
     ),
+    *FURTHER,
     *SMALL,
 ]

@@ -444,9 +444,8 @@ def _missing_option(name: str) -> AttributeError:
     import difflib  # an error is rare
 
     near = difflib.get_close_matches(name, [*_OPTIONS, *_SYNONYMS], n=1)
-    meant = f"; did you mean {near[0]!r}?" if near else ";"
-    known = ", ".join(_OPTIONS)
-    return AttributeError(f"irax has no option {name!r}{meant} its options are {known}", name=name)
+    told = f"did you mean {near[0]!r}?" if near else f"its options are {', '.join(_OPTIONS)}"
+    return AttributeError(f"irax has no option {name!r}; {told}", name=name)
 
 
 def _refuse(name: str) -> property:
