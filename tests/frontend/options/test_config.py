@@ -114,11 +114,16 @@ def test_update_inside_an_override_shows_after_it():
     assert config.debug_nans is True
 
 
-@pytest.mark.parametrize("name", ["enable_x46", "jax_platform_nam", "update", "", "__class__"])
+UNKNOWN = {
+    "enable_x46": "did you mean 'enable_x64'",
+    "jax_platform_nam": "did you mean 'platform_name'",
+    **dict.fromkeys(["update", "", "__class__"], "enable_x64, debug_nans, debug_infs, disable_jit"),
+}
+
+
+@pytest.mark.parametrize("name", UNKNOWN)
 def test_an_unknown_option_is_named_with_those_there_are(name):
-    with pytest.raises(
-        AttributeError, match=r"no option.*enable_x64, debug_nans, debug_infs, disable_jit"
-    ):
+    with pytest.raises(AttributeError, match=rf"no option.*{UNKNOWN[name]}"):
         config.update(name, True)
 
 
