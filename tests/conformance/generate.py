@@ -34,10 +34,33 @@ LEFT_OUT = {
 """The operations of StableHLO and CHLO without a case, and why."""
 
 
+TITLES = {
+    elementwise.of_floats: "functions of floats",
+    elementwise.of_integers: "functions of integers",
+    elementwise.conversions: "conversions",
+    elementwise.precisions: "conversions",
+    moves: "slices, gathers, scatters and moves",
+    windows: "reductions, windows, products and convolutions",
+    sorts: "sorts",
+    factors: "Fourier transforms, factorizations, normalizations",
+    complexes: "complex numbers and bits",
+    regions: "loops and branches",
+    dynamic: "dynamic shapes and broadcasts",
+    synonyms: "other names and forms",
+    alone: "exchanges, tokens, tuples, random and quantized numbers",
+}
+"""The families of operations, by what makes their cases."""
+
+
 def cases(seed: int, count: int) -> Iterator[Case]:
     """Elementwise cases, and about so many of each operation with shapes."""
-    for make in (elementwise.of_floats, elementwise.of_integers, elementwise.conversions):
-        yield from make(random.Random(seed))
-    yield from elementwise.precisions(random.Random(seed))
-    for family in FAMILIES:
-        yield from family.everything(random.Random(seed), count)
+    for _, case in in_families(seed, count):
+        yield case
+
+
+def in_families(seed: int, count: int) -> Iterator[tuple[str, Case]]:
+    """Yield the cases, each with the title of its family."""
+    for maker, title in TITLES.items():
+        rng = random.Random(seed)
+        made = maker.everything(rng, count) if maker in FAMILIES else maker(rng)
+        yield from ((title, case) for case in made)

@@ -9,8 +9,8 @@ import json
 from pathlib import Path
 from typing import Any
 
-from tests.conformance.generate import LEFT_OUT
-from tests.conformance.run import FOLDER, OUTSIDE
+from tests.conformance.generate import LEFT_OUT, TITLES, in_families
+from tests.conformance.run import COUNT, FOLDER, OUTSIDE, SEED
 from tests.differential.ops_table import on_target
 
 PAGE = Path(__file__).parents[2] / "docs" / "reports" / "conformance.md"
@@ -48,6 +48,11 @@ StableHLO's reference interpreter is in jaxlib's bindings (`stablehlo.eval_modul
 expanded; an operation that it lacks, or a quotient of integers by zero, ends its process. irax
 refuses nothing of this page on `cpu` but `chlo.mulhi` of 2- and 4-bit integers: it says to convert
 to int8. On `vulkan` it refuses float64, integers of 2 and 4 bits, and most narrow floats.
+"""
+
+FAMILIES = """## By family
+
+Cases that are wrong / refused or ended / all.
 """
 
 TAIL = """## For the maintainers
@@ -92,7 +97,8 @@ def page(found: dict[str, Any]) -> str:
     """The report of all backends that ran."""
     without = "".join(f"- `{name}`: {why}\n" for name, why in LEFT_OUT.items())
     head = f"{HEAD}\nWithout cases are:\n\n{without}"
-    parts = [head, totals(found), "## By operation\n\n", *sections(found), TAIL]
+    by_family = [FAMILIES, families(found)]
+    parts = [head, totals(found), *by_family, "## By operation\n\n", *sections(found), TAIL]
     return "\n".join(parts).rstrip() + "\n"
 
 
@@ -109,6 +115,27 @@ def totals(found: dict[str, Any]) -> str:
         sample = f"1 of {table['every']}" if table["every"] else "all"
         cells = [NAMES[name], version, sample, *map(str, sums)]
         lines.append(f"| {' | '.join(cells)} |")
+    return "\n".join(lines) + "\n"
+
+
+def families(found: dict[str, Any]) -> str:
+    """A row for each family of operations, and in it a cell for each backend."""
+    family: dict[str, str] = {}
+    for title, case in in_families(SEED, COUNT):
+        family.setdefault(case.op, title)
+    lines = [
+        f"| family | {' | '.join(NAMES[name] for name in found)} |",
+        f"|---|{'---|' * len(found)}",
+    ]
+    for title in dict.fromkeys(TITLES.values()):
+        cells = []
+        for table in found.values():
+            rows = [row for op, row in table["ops"].items() if family.get(op) == title]
+            wrong, refused, ended, count = (
+                sum(row[kind] for row in rows) for kind in ("wrong", "refused", "ended", "all")
+            )
+            cells.append(f"{wrong} / {refused + ended} / {count}")
+        lines.append(f"| {title} | {' | '.join(cells)} |")
     return "\n".join(lines) + "\n"
 
 

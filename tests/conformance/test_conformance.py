@@ -13,7 +13,8 @@ import pytest
 from iree import compiler
 from tests.conformance import alone, complexes, elementwise, ours
 from tests.conformance.cases import Case, counted
-from tests.conformance.generate import FAMILIES, LEFT_OUT, cases
+from tests.conformance.generate import FAMILIES, LEFT_OUT, TITLES, cases
+from tests.conformance.report import PAGE
 from tests.runtime.vulkan_programs import needs_vulkan
 from tests.sampling import ALL_FORMS
 
@@ -83,6 +84,19 @@ def test_every_operation_has_a_case_or_a_reason() -> None:
     assert len(there) > 160
     made = {case.op for case in cases(0, 30)}
     assert there - made == set(LEFT_OUT)
+
+
+def test_the_families_of_the_page_add_up_to_its_totals() -> None:
+    _, totals, by_family = (
+        [line.strip("| ").split(" | ") for line in part.splitlines() if line.startswith("| ")]
+        for part in re.split(r"\n\| backend|\n## By family", PAGE.read_text("utf-8"))
+    )
+    assert [row[0] for row in totals] == by_family[0][1:]
+    assert [row[0] for row in by_family[1:]] == list(dict.fromkeys(TITLES.values()))
+    for place, (_, _, _, count, wrong, _, _, refused, ended) in enumerate(totals, 1):
+        cells = [[int(n) for n in row[place].split(" / ")] for row in by_family[1:]]
+        found = [sum(column) for column in zip(*cells, strict=True)]
+        assert found == [int(wrong), int(refused) + int(ended), int(count)]
 
 
 def test_random_bits_are_those_of_xla() -> None:
