@@ -241,6 +241,7 @@ def test_objects_show_themselves_as_tables():
     line = next(x for x in irax.profiler.summary().splitlines() if "execute" in x)
     assert line.split()[-1] == "scaled"
     assert irax.profiler.summary(session) == irax.profiler.summary(session.profile_data)
+    assert "<th" not in irax.jit(lambda x: x)._repr_html_()  # no heads without rows
     told = irax.profiler.summary(session)
     assert repr(told) == told  # lines, at Python's prompt
     assert told._repr_html_() == session.profile_data._repr_html_()

@@ -50,12 +50,14 @@ def named_as_called(text: str, called: Sequence[FrameType]) -> str:
     """Return a message with the name of the function that the user called, where it begins with
     that of another one, which that function called: `clip` in place of `maximum`.
 
-    Functions that take functions keep it, since the user may have given them that one.
+    A function that the user gave to that one keeps its own: `tree.map(add, x, y)`.
     """
     found, outer = _PREFIX.match(text), function_called(called)
-    if found is None or outer is None or any(map(_is_function, _arguments(outer[2]).values())):
+    if found is None or outer is None:
         return text
     inner = found[1].rpartition(".")[2]
+    if any(getattr(x, "__name__", None) == inner for x in _arguments(outer[2]).values()):
+        return text
     if inner == outer[0].rpartition(".")[2] and found[1] in (inner, outer[0]):
         return text
     if inner not in set(_labels(called)) and not _is_public(found[1]):
@@ -88,10 +90,6 @@ def _arguments(frame: FrameType) -> dict[str, Any]:
     code = frame.f_code
     names = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
     return {name: frame.f_locals[name] for name in names if name in frame.f_locals}
-
-
-def _is_function(value: object) -> bool:
-    return callable(value) and not isinstance(value, type) and not hasattr(value, "dtype")
 
 
 def argument_that(

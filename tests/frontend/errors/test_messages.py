@@ -59,7 +59,8 @@ AS_CALLED = {
     "isclose: b: expected": lambda: jnp.isclose(jnp.ones(3), "a"),
     "median: a: expected": lambda: jnp.median(None),
     "concatenate: arrays[1]: expected": lambda: jnp.concatenate([jnp.ones(2), "a"]),
-    # functions that are given functions keep the names of those
+    "lax.map: xs is a scalar": lambda: irax.lax.map(lambda x: x, 3.0),
+    # functions that are given others keep the names of those
     "add: shapes (2,) and (3,)": lambda: irax.tree.map(jnp.add, [jnp.ones(2)], [jnp.ones(3)]),
     "dot: shapes": lambda: irax.vmap(jnp.dot)(jnp.ones((8, 3)), jnp.ones((8, 4))),
     # private ones are not named
