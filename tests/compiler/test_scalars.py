@@ -129,3 +129,56 @@ def test_small_programs_keep_them(monkeypatch: pytest.MonkeyPatch) -> None:
     assert len(scalars.set_apart(module, "main")[1]) == 1
     monkeypatch.setattr(scalars, "LEAST", 10)
     assert scalars.set_apart(module, "main") == (module, [])
+
+
+def test_many_functions_are_looked_at_once() -> None:
+    """Chains of 2,000 functions, and 2,000 of one caller, take no time in proportion to the square
+    of their number, and no stack.
+    """
+    functions = [
+        f"func.func private @f{i}(%x: tensor<4xf32>) -> tensor<4xf32> {{"
+        "%c = stablehlo.constant dense<0.3> : tensor<4xf32> loc(unknown)"
+        "%0 = stablehlo.add %x, %c : tensor<4xf32>"
+        f"%1 = func.call @f{i + 1}(%0) : (tensor<4xf32>) -> tensor<4xf32>"
+        "return %1 : tensor<4xf32> }"
+        for i in range(2000)
+    ]
+    last = """func.func private @f2000(%x: tensor<4xf32>) -> tensor<4xf32> {
+      return %x : tensor<4xf32> }"""
+    calls = "\n".join(
+        f"%{i + 1} = func.call @f{i}(%{i}) : (tensor<4xf32>) -> tensor<4xf32>" for i in range(2000)
+    )
+    main = f"""func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> {{
+      %0 = stablehlo.negate %x : tensor<4xf32>
+      {calls}
+      return %2000 : tensor<4xf32> }}"""
+    module = mlir.parse_module("\n".join([main, *functions, last]))
+    names = scalars._called(mlir.functions(module), "main")
+    assert names[0] == "main"
+    assert [int(x[1:]) for x in names[1:]] == list(range(2001))
+    found, numbers = scalars.set_apart(module, "main")
+    assert len(numbers) == 1
+    assert len(mlir.arguments(mlir.functions(found)["f1999"])) == 2
+
+
+def test_many_numbers_stay() -> None:
+    lines = "\n".join(
+        f"""%c{i} = stablehlo.constant dense<{i}.3> : tensor<4xf32>
+        %{i + 1} = stablehlo.add %{i}, %c{i} : tensor<4xf32>"""
+        for i in range(scalars.MOST + 1)
+    )
+    module = mlir.parse_module(f"""func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> {{
+      %0 = stablehlo.negate %x : tensor<4xf32>
+      {lines}
+      return %{scalars.MOST + 1} : tensor<4xf32> }}""")
+    assert scalars.set_apart(module, "main") == (module, [])
+
+
+def test_what_is_refused_later_stays() -> None:
+    module = mlir.parse_module(
+        """func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> {
+      %0 = func.call @outside(%x) : (tensor<4xf32>) -> tensor<4xf32>
+      return %0 : tensor<4xf32> }
+    func.func private @outside(tensor<4xf32>) -> tensor<4xf32>"""
+    )
+    assert scalars.set_apart(module, "main") == (module, [])

@@ -8,7 +8,7 @@ and so are the results: what is lifted is a number that nothing could be compute
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -26,6 +26,9 @@ ELEMENTS = 1 << 16
 """The elements, of all arrays that a program computes, that it must have for each number: a further
 argument takes a quarter of a microsecond of a call, and these ten or more."""
 
+MOST = 16
+"""The most numbers: with more, some are likely to be those of formulas, and a kernel of many
+arguments is called in another way."""
 
 _DTYPES = ("float16", "bfloat16", "float32", "float64")
 """The dtypes of numbers that are set apart."""
@@ -33,12 +36,14 @@ _DTYPES = ("float16", "bfloat16", "float32", "float64")
 
 def set_apart(module: Module, func: str) -> tuple[Module, list[np.ndarray[Any, Any]]]:
     """Return a module in which a function takes numbers after its arguments, and the numbers: the
-    module itself and none where it is small, has none, or is for several devices.
+    module itself and none where it is small, has none or many, or is for several devices.
     """
     functions = mlir.functions(module)
     if layouts.STATED in functions[func].attributes:
         return module, []
     names = _called(functions, func)
+    if any(len(functions[name].regions[0].blocks) != 1 for name in names):
+        return module, []  # which is refused later, by name
     elements = sum(_elements(functions[name]) for name in names)
     if sum(_size(functions[name]) for name in names) < LEAST or elements < ELEMENTS:
         return module, []
@@ -46,28 +51,36 @@ def set_apart(module: Module, func: str) -> tuple[Module, list[np.ndarray[Any, A
     mlir.copy_functions(module, func, copy)
     functions = mlir.functions(copy)
     chosen = _chosen(functions, names)
-    if not chosen:
+    count = len({x.key for x in chosen.values()})
+    if count not in range(1, MOST + 1) or elements < ELEMENTS * count:
         return module, []
     lifting = Lifting(copy, chosen.get, _everywhere)
+    for name in reversed(names):  # what is called first, so that none waits for another
+        lifting.lift(name)
     found = lifting.lift(func)
-    if not found or elements < ELEMENTS * len(found):
-        return module, []
     mlir.make_public(functions[func])
     return copy, [x.elements for x in found]
 
 
 def _called(functions: mlir.Functions, func: str) -> list[str]:
     """Return the names of a function and those that it calls, each after all that call it."""
-    done: dict[str, None] = {}
-    pending = [func]
+    done: list[str] = []
+    seen = {func}
+    pending = [(func, _callees(functions[func]))]
     while pending:
-        called = dict.fromkeys(map(mlir.callee, mlir.calls(functions[pending[-1]])))
-        rest = [x for x in called if x not in done and x not in pending]
-        if rest:
-            pending.append(rest[0])
+        name, rest = pending[-1]
+        following = next((x for x in rest if x not in seen), None)
+        if following is None:
+            pending.pop()
+            done.append(name)
         else:
-            done[pending.pop()] = None
-    return [*done][::-1]
+            seen.add(following)
+            pending.append((following, _callees(functions[following])))
+    return done[::-1]
+
+
+def _callees(function: Operation) -> Iterator[str]:
+    return map(mlir.callee, mlir.calls(function))
 
 
 def _size(function: Operation) -> int:
