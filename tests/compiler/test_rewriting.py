@@ -27,6 +27,22 @@ from irax_compiler.passes.rewriting import (
 )
 
 
+def test_operations_are_found_in_sets_after_they_change() -> None:
+    """The bindings' own hash is that of operands, attributes and types, which passes change."""
+    whole = mlir.parse_module("""
+        func.func @f(%a: tensor<f32>, %b: tensor<f32>) -> tensor<f32> {
+          %0 = stablehlo.add %a, %a : tensor<f32>
+          return %0 : tensor<f32>
+        }""")
+    function = whole.body.operations[0].operation
+    changed = next(nested(function))
+    known = {changed}
+    changed.operands[1] = mlir.arguments(function)[1]
+    changed.attributes["note"] = mlir.ir.UnitAttr.get(function.context)
+    assert next(nested(function)) in known
+    assert function in {function.opview}
+
+
 def module(body: str, result: str) -> mlir.Module:
     return mlir.parse_module(
         f"func.func @main(%x: tensor<f32>, %p: tensor<i1>) -> tensor<f32> {{ {body}\n"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import importlib
 from typing import Any
 
@@ -34,3 +35,23 @@ CONTEXT.allow_unregistered_dialects = True
 # it holds: two errors at a time would be a deadlock.
 CONTEXT.enable_multithreading(False)
 UNKNOWN = ir.Location.unknown(CONTEXT)
+
+
+def _keep_hashes() -> None:
+    """Have operations hash by their address, as they compare. IREE's bindings hash them by their
+    operands and attributes: a set or dict would lose an operation that is given another operand.
+    """
+    api = ctypes.pythonapi
+    name_of, address_of = api.PyCapsule_GetName, api.PyCapsule_GetPointer
+    name_of.argtypes, name_of.restype = [ctypes.py_object], ctypes.c_char_p
+    address_of.argtypes, address_of.restype = [ctypes.py_object, ctypes.c_char_p], ctypes.c_void_p
+    name = name_of(ir.Module.create(UNKNOWN).operation._CAPIPtr)
+
+    def address(self: Any) -> Any:
+        return address_of(self._CAPIPtr, name)
+
+    base: Any = next(c for c in ir.Operation.__mro__ if "__hash__" in vars(c))
+    base.__hash__ = address
+
+
+_keep_hashes()
