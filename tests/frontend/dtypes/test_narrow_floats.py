@@ -226,3 +226,56 @@ def test_order_of_floats_of_few_bits(dtype):
     own = np.dtype(getattr(ml_dtypes, dtype))
     x = np.array([1, -2, 0.5, -0.5, 3, -1], own)
     np.testing.assert_array_equal(lax.top_k(jnp.asarray(x), 6)[1], [4, 0, 2, 3, 5, 1])
+
+
+EVERY = [*DTYPES, "float4_e2m1fn"]
+
+
+@pytest.mark.parametrize("dtype", EVERY)
+def test_parts_of_every_number(dtype):
+    """Floats of 4 bits do not begin with their sign, and powers of two have none; their largest
+    number stands for infinity where a conversion saturates.
+    """
+    own = np.arange(16 if dtype == EVERY[-1] else 256, dtype=np.uint8)
+    own = own.view(getattr(ml_dtypes, dtype))
+    with np.errstate(all="ignore"):
+        expected = np.spacing(own).astype(float)
+    np.testing.assert_array_equal(np.asarray(jnp.spacing(own)).astype(float), expected)
+    own = own[~np.isnan(own.astype(float))]
+    numbers, x = own.astype(float), jnp.asarray(own)
+    for name in ("signbit", "isinf", "isposinf", "isneginf", "isfinite"):
+        np.testing.assert_array_equal(getattr(jnp, name)(x), getattr(np, name)(numbers), name)
+    if dtype != "float8_e8m0fnu":
+        found = [np.asarray(part).astype(float) for part in jnp.modf(x)]
+        np.testing.assert_array_equal(found, np.modf(numbers))
+
+
+@pytest.mark.sampled(2)
+@pytest.mark.parametrize(
+    "dtype", ["float8_e3m4", pytest.param("float8_e4m3", marks=pytest.mark.slow)]
+)
+def test_bits_of_constants(dtype):
+    """Encoded constants are operands of bitcasts, which are replaced after them."""
+    x = jnp.asarray(np.array([1.5, -2.25, -3], getattr(ml_dtypes, dtype)))
+    np.testing.assert_array_equal(
+        irax.jit(lambda x: jnp.modf(x)[0])(x).astype(float), [0.5, -0.25, 0]
+    )
+
+
+FORMULAS = ["floor_divide", "remainder", "hypot", "logaddexp", "logaddexp2"]
+
+
+@pytest.mark.parametrize("dtype", ["float16", "bfloat16", "float8_e4m3fn"])
+@pytest.mark.parametrize("way", [lambda f: f, irax.jit], ids=["evaluated", "compiled"])
+def test_formulas_are_rounded_once(dtype, way):
+    """As 1.375 // 0.1875 of float8_e4m3fn: 1.375 without its remainder has a digit more."""
+    random = np.random.default_rng(0)
+    scale = 10.0 ** random.integers(-2, 3, (2, 500))
+    x, y = (random.normal(size=(2, 500)) * scale).astype(getattr(ml_dtypes, dtype, dtype))
+    found = way(lambda x, y: [getattr(jnp, name)(x, y) for name in FORMULAS])(x, y)
+    with np.errstate(all="ignore"):
+        for name, result in zip(FORMULAS, found, strict=True):
+            exact = getattr(np, name)(x.astype(float), y.astype(float)).astype(x.dtype)
+            np.testing.assert_array_equal(
+                np.asarray(result).astype(float), exact.astype(float), name
+            )

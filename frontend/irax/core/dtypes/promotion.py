@@ -7,6 +7,7 @@ own. So how it is done is up to the interpreter.
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -76,9 +77,17 @@ def select(condition: Array, on_true: Any, on_false: Any, what: str) -> Array:
 
 def elementwise_shortcut(name: str, *operands: Array, formula: Callable[..., Array]) -> Array:
     """Return the `shortcut` by an elementwise function of NumPy's, of arrays of one dtype, which
-    the result has too.
+    the result has too. The formula is computed in float32 where floats are narrower, as NumPy does.
     """
     shape = common_shape(operands, name)
     first = operands[0]
     op = NumpyCall(name, shape, first.dtype)
+    narrow = dtypes.issubdtype(first.dtype, np.floating) and first.dtype.itemsize < 4
+    if narrow:
+        formula = partial(_in_float32, formula)
     return shortcut(op, *operands, formula=formula, weak_type=first.weak_type)
+
+
+def _in_float32(formula: Callable[..., Array], *operands: Array) -> Array:
+    wide = [convert(x, np.dtype(np.float32), x.weak_type) for x in operands]
+    return convert(formula(*wide), operands[0].dtype, operands[0].weak_type)

@@ -8,8 +8,8 @@ from irax import lax
 from irax.core.array import Array, ConcreteArray
 from irax.core.dtypes.operands import check_dtype, judge_ranks
 from irax.core.dtypes.promotion import apply, elementwise_shortcut, promote, promote_dtypes
-from irax.numpy.elementwise.logic import equal, less, logical_and, not_equal, where
-from irax.numpy.elementwise.rounding import round
+from irax.numpy.elementwise.logic import equal, greater, less, logical_and, not_equal, where
+from irax.numpy.elementwise.rounding import floor
 from irax.numpy.tables import REAL, elementwise, integers_of_bools, is_inexact, is_unsigned
 from irax.numpy.ufuncs import add, divide, multiply, subtract
 from irax.typing import ArrayLike
@@ -65,7 +65,9 @@ def _quotient_of_floats(x: Array, y: Array) -> Array:
     x, y = lax.stop_gradient((x, y))
     rest = fmod(x, y)
     quotient = divide(subtract(x, rest), y)
-    whole = round(where(_is_across(rest, y), subtract(quotient, 1), quotient))
+    quotient = where(_is_across(rest, y), subtract(quotient, 1), quotient)
+    below = floor(quotient)
+    whole = where(greater(subtract(quotient, below), 0.5), add(below, 1), below)
     ratio = divide(x, y)
     whole = where(equal(whole, 0), multiply(ratio, 0), whole)
     return where(equal(y, 0), ratio, whole)

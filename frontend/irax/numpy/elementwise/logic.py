@@ -9,7 +9,7 @@ import numpy as np
 from irax import dtypes, lax
 from irax.core.array import Array
 from irax.core.dtypes.operands import as_arrays, judge_ranks
-from irax.core.dtypes.promotion import apply, promote_dtypes
+from irax.core.dtypes.promotion import apply, convert, promote_dtypes
 from irax.core.dtypes.promotion import select as choose
 from irax.lax.arguments import documented
 from irax.numpy.elementwise.beyond import compared
@@ -95,7 +95,14 @@ def isinf(x: ArrayLike, /) -> Array:
     array = floats("isinf", x)
     if np.issubdtype(array.dtype, np.complexfloating):
         return logical_or(isinf(lax.real(array)), isinf(lax.imag(array)))
-    return equal(abs(array), np.inf)
+    return _is_infinity(abs(array), np.inf)
+
+
+def _is_infinity(x: Array, infinity: float) -> Array:
+    """Return True where x is an infinity; a dtype may have its largest number in that place."""
+    if np.array(infinity).astype(x.dtype).astype(float) != infinity:
+        return lax.full_like(x, False, np.bool)
+    return equal(x, infinity)
 
 
 @elementwise
@@ -130,7 +137,7 @@ def isposinf(x: ArrayLike, /, out: None = None) -> Array:
     Array([ True, False], dtype=bool)
     """
     no_out("isposinf", out)
-    return equal(real_floats("isposinf", x), np.inf)
+    return _is_infinity(real_floats("isposinf", x), np.inf)
 
 
 def isneginf(x: ArrayLike, /, out: None = None) -> Array:
@@ -152,7 +159,7 @@ def isneginf(x: ArrayLike, /, out: None = None) -> Array:
     Array([False,  True], dtype=bool)
     """
     no_out("isneginf", out)
-    return equal(real_floats("isneginf", x), -np.inf)
+    return _is_infinity(real_floats("isneginf", x), -np.inf)
 
 
 def signbit(x: ArrayLike, /) -> Array:
@@ -175,8 +182,18 @@ def signbit(x: ArrayLike, /) -> Array:
     if np.issubdtype(x.dtype, np.complexfloating):
         raise ValueError(f"signbit: complex numbers have no sign; expected real ones, got {x.aval}")
     if is_inexact(x):
+        if not begins_with_sign(x.dtype):
+            x = convert(x, np.dtype(np.float32))
         x = lax.bitcast_convert_type(x, f"int{8 * x.dtype.itemsize}")
     return less(x, 0)
+
+
+def begins_with_sign(dtype: np.dtype[Any]) -> bool:
+    """Return True if the first bit of a float's bytes is its sign: floats of 4 bits do not fill a
+    byte, and those that are powers of two have no sign.
+    """
+    info = dtypes.finfo(dtype)
+    return bool(info.bits == 8 * dtype.itemsize and info.min < 0)
 
 
 # ---- logic and bits ------------------------------------------------------------------------------

@@ -25,6 +25,7 @@ from irax.numpy.aggregates import reductions
 from irax.numpy.elementwise.angles import arctan2, rad2deg
 from irax.numpy.elementwise.complex_parts import imag, real
 from irax.numpy.elementwise.logic import (
+    begins_with_sign,
     bitwise_and,
     bitwise_or,
     equal,
@@ -33,6 +34,7 @@ from irax.numpy.elementwise.logic import (
     left_shift,
     less,
     less_equal,
+    logical_and,
     logical_not,
     logical_or,
     not_equal,
@@ -226,12 +228,18 @@ def spacing(x: ArrayLike, /) -> Array:
     Array(1.1920929e-07, dtype=float32)
     """
     number = lax.stop_gradient(real_floats("spacing", x))  # a step function
-    beyond = lax.full_like(number, np.inf)
+    largest = dtypes.finfo(number.dtype).max
+    has_infinity = not np.isnan(np.array(np.inf).astype(number.dtype).astype(float))
+    beyond = lax.full_like(number, np.inf if has_infinity else largest)
     if number.dtype != np.float16:
         beyond = copysign(beyond, number)
     following = apply(chlo_functions.next_after, number, beyond, what="spacing")
     distance = subtract(following, number).with_weak_type(False)
-    return distance if number.dtype == np.float16 else _subnormal_spacing(number, distance)
+    if not has_infinity:
+        distance = where(equal(abs(number), largest), np.nan, distance)
+    if number.dtype == np.float16 or not begins_with_sign(number.dtype):
+        return distance
+    return _subnormal_spacing(number, distance)
 
 
 def _subnormal_spacing(number: Array, others: Array) -> Array:
@@ -244,7 +252,8 @@ def _subnormal_spacing(number: Array, others: Array) -> Array:
     field = right_shift(bitwise_and(bits, ~sign), _int(width, whole))
     place = lax.clamp(_int(0, whole), subtract(field, _int(1, whole)), _int(width - 1, whole))
     distance = bitwise_or(left_shift(_int(1, whole), place), bitwise_and(bits, sign))
-    is_subnormal = less_equal(field, _int(width, whole))
+    # The nan of some floats of 8 bits has the bits of a negative zero.
+    is_subnormal = logical_and(less_equal(field, _int(width, whole)), equal(number, number))
     return where(is_subnormal, lax.bitcast_convert_type(distance, number.dtype), others)
 
 
