@@ -6,7 +6,14 @@ import difflib
 import re
 
 from irax_compiler import containers, forms, mlir
-from irax_compiler.forms import platforms, portable, sizes_by_value, static_sizes, unknown_sizes
+from irax_compiler.forms import (
+    bounded_sizes,
+    platforms,
+    portable,
+    sizes_by_value,
+    static_sizes,
+    unknown_sizes,
+)
 from irax_compiler.interchange import words
 from irax_compiler.interchange.jax_exports import Export
 from irax_compiler.ops.core import UnsupportedOp
@@ -69,5 +76,6 @@ def read_module(
             if not (by_value and any(map(sizes_by_value.arguments_of_sizes, functions))):
                 raise
     elif static_sizes.may_have_sizes(told):
+        module = bounded_sizes.with_constants(module)
         static_sizes.rewrite(module)
     return module

@@ -13,13 +13,16 @@ import numpy as np
 from irax_compiler import mlir
 from irax_compiler.forms.unknown_sizes import CALLS, DYNAMIC, MOST, form_of
 from irax_compiler.mlir import InsertionPoint, Module, Operation, Value
+from irax_compiler.ops import shape, slicing
 from irax_compiler.ops.core import UnsupportedOp, full, no_calls
+from irax_compiler.ops.indexing.dynamic_slices import DynamicSlice
 from irax_compiler.ops.registry import read
 
 _I32 = np.dtype(np.int32)
-_SET = "stablehlo.set_dimension_size"
-_SIZE = "stablehlo.get_dimension_size"
-_NAMES = {_SET} | {name for name in DYNAMIC if name != "stablehlo.bitcast_convert"}
+SET = "stablehlo.set_dimension_size"
+GET = "stablehlo.get_dimension_size"
+_SLICE = "stablehlo.real_dynamic_slice"
+_NAMES = {SET} | {name for name in DYNAMIC if name != "stablehlo.bitcast_convert"}
 _OF_RESULT = {
     "stablehlo.dynamic_iota": 0,
     "stablehlo.dynamic_reshape": 1,
@@ -43,7 +46,7 @@ def rewrite(module: Module) -> None:
     Raises:
         ValueError: the sizes of an operation are others than its result has.
     """
-    known = _Known()
+    known = Known()
     for operation in mlir.operations_in(module.operation)[:-1]:
         is_form = operation.name in _NAMES or form_of(operation) in CALLS.values()
         if not is_form or len(operation.results) != 1 or not _is_static(operation):
@@ -51,7 +54,7 @@ def rewrite(module: Module) -> None:
         with InsertionPoint(operation), operation.location:
             try:
                 found = known.static(operation)
-            except _NotKnown:
+            except NotKnown:
                 continue
             except mlir.MLIRError as error:
                 told = mlir.error_text(error)
@@ -74,11 +77,11 @@ def _is_static(operation: Operation) -> bool:
     )
 
 
-class _NotKnown(Exception):
+class NotKnown(Exception):
     """Raised for sizes that do not follow from constants."""
 
 
-class _Known:
+class Known:
     """The integers that follow from constants."""
 
     def __init__(self) -> None:
@@ -86,17 +89,19 @@ class _Known:
         self._found: dict[Value, np.ndarray[Any, Any] | None] = {}
 
     def static(self, operation: Operation) -> Value:
-        """Build a static operation. Raises _NotKnown for sizes that are not known."""
+        """Build a static operation. Raises NotKnown for sizes that are not known."""
         operands = list(operation.operands)
-        if operation.name == _SET:
+        if operation.name == SET:
             if self.sizes(operation, 1) != (self.size(operation),):
-                raise _NotKnown
+                raise NotKnown
             return operands[0]
         self.values.update((x, x) for x in operands)
+        if operation.name == _SLICE and self._elements(operands[1], _DEPTH) is None:
+            return self._part(operation)
         form = form_of(operation)
         assert form is not None
         op, count = form(self, operation)
-        if operation.name == _SIZE:
+        if operation.name == GET:
             return full((), op, _I32)
         return op.build(operands[: max(count, 0)])[0]
 
@@ -107,7 +112,18 @@ class _Known:
             return tuple(int(n) for n in found.ravel())
         if _OF_RESULT.get(operation.name) == number:
             return mlir.shape_of(operation.results[0])
-        raise _NotKnown
+        raise NotKnown
+
+    def _part(self, operation: Operation) -> Value:
+        """Return a slice of known sizes and strides that begins anywhere within the array."""
+        x, starts = operation.operands[0], operation.operands[1]
+        strides, sizes = self.sizes(operation, 3), mlir.shape_of(operation.results[0])
+        extents = tuple((n - 1) * s + 1 if n else 0 for n, s in zip(sizes, strides, strict=True))
+        if any(n > m for n, m in zip(extents, mlir.shape_of(x), strict=True)):
+            raise NotKnown
+        each = (slicing.Slice((d,), (d + 1,), (1,))(starts) for d in range(len(sizes)))
+        part = DynamicSlice(extents)(x, *map(shape.Reshape(()), each))
+        return slicing.Slice((0,) * len(sizes), extents, strides)(part)
 
     def size(self, operation: Operation) -> int:
         """The size of the dimension that an operation names."""
