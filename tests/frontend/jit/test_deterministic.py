@@ -63,6 +63,18 @@ def test_dtypes(dtype):
         check(lambda x: x @ w, x)
 
 
+@pytest.mark.parametrize("dtype", [jnp.bfloat16, np.float16])
+def test_products_of_narrow_numbers_are_rounded(dtype):
+    """Processors have instructions for bfloat16, which pay for some numbers of rows."""
+
+    def f(x):
+        return (x.astype(dtype) @ W.astype(dtype)).astype(np.float32)
+
+    whole = of_batches(f, X, sizes=(1, 3, ROWS))[-1]
+    check(f, X, sizes=(1, 3, ROWS))
+    np.testing.assert_array_equal(whole, whole.astype(dtype).astype(np.float32))
+
+
 def images(x):
     return x.reshape(-1, 3, 10, 10)
 

@@ -25,3 +25,13 @@ func.func @products(%x: tensor<4xf32>, %y: tensor<4xf32>) -> tensor<4xf32> {
 // CHECK:       [[SECOND:%\w+]] = stablehlo.multiply %arg1, %arg1
 // CHECK:       [[APART:%\w+]] = stablehlo.optimization_barrier [[SECOND]]
 // CHECK:       stablehlo.add [[FIRST]], [[APART]]
+
+func.func @rounded(%x: tensor<3x40xf32>, %w: tensor<40x3xf32>) -> tensor<3x3xf32> {
+  %0 = stablehlo.dot_general %x, %w, contracting_dims = [1] x [0] : (tensor<3x40xf32>, tensor<40x3xf32>) -> tensor<3x3xf32>
+  %1 = stablehlo.convert %0 : (tensor<3x3xf32>) -> tensor<3x3xbf16>
+  %2 = stablehlo.convert %1 : (tensor<3x3xbf16>) -> tensor<3x3xf32>
+  return %2 : tensor<3x3xf32>
+}
+// CHECK-LABEL: func.func @rounded
+// CHECK:       [[NARROW:%\w+]] = stablehlo.optimization_barrier {{.*}} tensor<3x3xbf16>
+// CHECK:       stablehlo.convert [[NARROW]]

@@ -9,8 +9,11 @@ from irax_compiler import mlir
 from irax_compiler.chips import SSE, vector_registers
 from irax_compiler.determinism import is_marked
 from irax_compiler.importing import alone
-from irax_compiler.mlir import InsertionPoint, Module, dtype_of
+from irax_compiler.mlir import InsertionPoint, Module, Value, dtype_of, inexact
 from irax_compiler.ops import barrier, elementwise
+from irax_compiler.ops.conversion import Convert
+from irax_compiler.ops.convolution import Convolution
+from irax_compiler.ops.dot import DotGeneral
 from irax_compiler.passes.core import Pass, PassError, nested, register_pass
 
 
@@ -21,7 +24,8 @@ class InvariantSums(Pass):
     the numbers of each element in one order, whatever the numbers of rows, columns, matrices and
     images, and whichever worker does it: in modules with a function that has the attribute
     `irax.deterministic`. Of a sum of two products, the second one is computed by itself: LLVM
-    multiplies and adds in one rounding, and with which of the two depends on the kernel.
+    multiplies and adds in one rounding, and with which of the two depends on the kernel. So it
+    depends on the kernel if a product is rounded to a narrow dtype that is converted back: it is.
     """
 
     name: ClassVar[str] = "invariant-sums"
@@ -38,6 +42,7 @@ class InvariantSums(Pass):
             from irax_compiler.passes.kernels.blas.calls import write_invariant_products
             from irax_compiler.passes.kernels.reductions.dispatches import write_dispatches
         _keep_products_apart(module)
+        _keep_roundings(module)
         write_invariant_products(module)
         write_dispatches(module, 0, is_invariant=True)
 
@@ -54,5 +59,27 @@ def _keep_products_apart(module: Module) -> None:
         operation.operands[1] = apart
 
 
+def _keep_roundings(module: Module) -> None:
+    for operation in list(nested(module.operation)):
+        if operation.name != Convert.name:
+            continue
+        (x,), (rounded,) = operation.operands, operation.results
+        source = mlir.definition(x)
+        if source is None or source.name not in _KERNELS or not _narrows(x, rounded):
+            continue
+        users = [user for user in mlir.users(rounded) if user.name == Convert.name]
+        if users:
+            with InsertionPoint.after(operation), operation.location:
+                (apart,) = barrier.barrier.build([rounded])
+            for user in users:
+                user.operands[0] = apart
+
+
+def _narrows(x: Value, y: Value) -> bool:
+    wide, narrow = dtype_of(x), dtype_of(y)
+    return inexact(wide) and inexact(narrow) and narrow.itemsize < wide.itemsize
+
+
+_KERNELS = (DotGeneral.name, Convolution.name)
 _PRODUCT = elementwise.multiply.name
 _SUMS = (elementwise.add.name, elementwise.subtract.name)

@@ -183,6 +183,8 @@ def contraction_of_bfloat16(operation: Operation) -> Sequence[Value] | None:
     op = read_as(dot.DotGeneral, operation)
     if op is None or not inexact(op.dtype) or op.dtype.itemsize > 4:
         return None
+    if is_in_marked(operation):  # how many rows there are must not matter
+        return None
     x, y = operation.operands
     if {dtype_of(x), dtype_of(y)} != {words.BFLOAT16}:
         return None
