@@ -106,6 +106,13 @@ def test_the_plan_as_passes():
 def test_errors():
     with pytest.raises(ValueError, match="dtypes: got int32; expected some of bfloat16"):
         irax.precision.tune(loss, (WEIGHTS, X, Y), dtypes=["int32"])
+    with pytest.raises(ValueError, match="dtypes: got none; expected some of bfloat16"):
+        irax.precision.tune(loss, (WEIGHTS, X, Y), dtypes=[])
+    for tolerance in (0, -1.0, np.nan, np.inf):
+        with pytest.raises(ValueError, match=r"tolerance=.*; expected a positive number"):
+            irax.precision.tune(loss, (WEIGHTS, X, Y), tolerance)
+    with pytest.raises(TypeError, match="args is a ndarray; expected a tuple of all arguments"):
+        irax.precision.tune(jnp.sin, X)
     ir = irax.make_ir(jnp.sin)(1.0)
     with pytest.raises(PassError, match="dtype=i8: expected one of bf16, f16, f32, f8E4M3FN"):
         ir.run("convert-precision{dtype=i8}")

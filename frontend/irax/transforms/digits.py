@@ -138,8 +138,8 @@ class Precision:
                 float32, float8_e4m3fn, float8_e5m2.
 
         Raises:
-            TypeError: `fun` is not a function.
-            ValueError: a dtype is none of these.
+            TypeError: `fun` is not a function, or `args` is no tuple of its arguments.
+            ValueError: a dtype is none of these, or the tolerance is not a positive number.
 
         >>> f = irax.precision.tune(lambda x: jnp.tanh(x) + 1, [jnp.ones(3)], tolerance=1e-2)
         >>> f.plan.pipeline
@@ -148,9 +148,16 @@ class Precision:
         short = {"bfloat16": "bf16", "float16": "f16", "float32": "f32"}
         short |= {"float8_e4m3fn": "f8E4M3FN", "float8_e5m2": "f8E5M2"}
         names = [np.dtype(d).name for d in dtypes]
-        unknown = [n for n in names if n not in short]
+        unknown = [n for n in names if n not in short] or ([] if names else ["none"])
         if unknown:
             raise ValueError(f"dtypes: got {unknown[0]}; expected some of {', '.join(short)}")
+        if not 0 < tolerance < np.inf:
+            raise ValueError(f"precision.tune: tolerance={tolerance}; expected a positive number")
+        if not isinstance(args, tuple | list):
+            raise TypeError(
+                f"precision.tune: args is a {type(args).__name__}; expected a tuple of all "
+                "arguments"
+            )
         jitted = _jitted("precision.tune", fun)
         traced, out_tree, arrays = _traced("precision.tune", jitted, tuple(args), {})
         module = mlir.clone_module(with_rules(traced.builder).module)
