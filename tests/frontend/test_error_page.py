@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+import irax.errors
 from irax.core import error_page
 
 ROOT = Path(__file__).parents[2]
@@ -45,6 +46,13 @@ def test_each_section_is_named_by_what_it_raises():
         for error in errors:
             note = f"Its cure, with an example: {error_page.PAGE}#{section}"
             assert note in getattr(error, "__notes__", ()), (section, error)
+
+
+def test_every_exception_is_on_the_page():
+    there = [
+        n for n, x in vars(irax.errors).items() if isinstance(x, type) and issubclass(x, Exception)
+    ]
+    assert [name for name in there if f"`{name}`" not in PAGE] == []
 
 
 def test_other_errors_lead_nowhere():

@@ -10,6 +10,7 @@ from types import FrameType
 
 from irax import errors
 from irax.core.called_names import argument_that
+from irax_runtime.platforms import NoDevice
 
 PAGE = "docs/errors.md"
 
@@ -27,6 +28,10 @@ SECTIONS: Sequence[tuple[str, type[Exception], str]] = (
     ("the-gradient-of-integers-or-of-an-array", TypeError, "the function must return a scalar"),
     ("arrays-that-are-not-in-a-list", TypeError, "pass the arrays in one list"),
     ("a-nan-with-debug_nans", FloatingPointError, "invalid value"),
+    ("a-key-that-is-used-twice", errors.KeyReuseError, ""),
+    ("operands-that-are-divided-in-two-ways", errors.ShardingTypeError, ""),
+    ("a-size-that-decides", errors.InconclusiveDimensionOperation, ""),
+    ("a-device-that-is-not-there", NoDevice, ""),
 )
 """The heading of each section, as links have it, with a class of exceptions and a part of their
 messages; the first that fits."""
