@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from irax_compiler import mlir
+from irax_compiler import determinism, mlir
 from irax_compiler.apart import scalars
 from irax_compiler.ops.evaluation.evaluator import Evaluator
 
@@ -181,4 +181,10 @@ def test_what_is_refused_later_stays() -> None:
       return %0 : tensor<4xf32> }
     func.func private @outside(tensor<4xf32>) -> tensor<4xf32>"""
     )
+    assert scalars.set_apart(module, "main") == (module, [])
+
+
+def test_programs_for_all_sizes_of_batches_keep_them() -> None:
+    module = mlir.parse_module(binary("add", "0.3"))
+    determinism.mark(mlir.functions(module)["main"])
     assert scalars.set_apart(module, "main") == (module, [])

@@ -15,6 +15,7 @@ import numpy as np
 
 from irax_compiler import locations, mlir
 from irax_compiler.apart.lifting import Lifted, Lifting
+from irax_compiler.determinism import is_marked
 from irax_compiler.mlir import Module, Operation, Value
 from irax_compiler.ops.registry import traits_of
 from irax_compiler.ops.shape import BroadcastInDim
@@ -36,16 +37,19 @@ _DTYPES = ("float16", "bfloat16", "float32", "float64")
 
 def set_apart(module: Module, func: str) -> tuple[Module, list[np.ndarray[Any, Any]]]:
     """Return a module in which a function takes numbers after its arguments, and the numbers: the
-    module itself and none where it is small, has none or many, or is for several devices.
+    module itself and none where it is small, has none or many, is for several devices, or has to
+    have the same bits whatever its sizes are.
     """
     functions = mlir.functions(module)
-    if layouts.STATED in functions[func].attributes:
+    if layouts.STATED in functions[func].attributes or is_marked(module.operation):
         return module, []
     names = _called(functions, func)
     if any(len(functions[name].regions[0].blocks) != 1 for name in names):
         return module, []  # which is refused later, by name
+    if sum(_size(functions[name]) for name in names) < LEAST:
+        return module, []
     elements = sum(_elements(functions[name]) for name in names)
-    if sum(_size(functions[name]) for name in names) < LEAST or elements < ELEMENTS:
+    if elements < ELEMENTS:
         return module, []
     copy = mlir.new_module()
     mlir.copy_functions(module, func, copy)
