@@ -43,6 +43,26 @@ def test_operations_are_found_in_sets_after_they_change() -> None:
     assert function in {function.opview}
 
 
+def test_an_erased_operation_is_no_new_one() -> None:
+    """The memory of an erased operation is the next one's, as a rule."""
+    whole = mlir.parse_module("""
+        func.func @f(%a: tensor<f32>) -> tensor<f32> {
+          %0 = stablehlo.sine %a : tensor<f32>
+          return %a : tensor<f32>
+        }""")
+    function = whole.body.operations[0].operation
+    (argument,) = mlir.arguments(function)
+    sine = next(nested(function))
+    erased = {sine}
+    for _ in range(20):
+        sine.erase()
+        with mlir.InsertionPoint.at_block_begin(mlir.body(function)), function.location:
+            mlir.emit("stablehlo.sine", [argument], {}, [argument.type])
+        sine = next(nested(function))
+        assert sine not in erased
+        erased.add(sine)
+
+
 def module(body: str, result: str) -> mlir.Module:
     return mlir.parse_module(
         f"func.func @main(%x: tensor<f32>, %p: tensor<i1>) -> tensor<f32> {{ {body}\n"

@@ -37,21 +37,30 @@ CONTEXT.enable_multithreading(False)
 UNKNOWN = ir.Location.unknown(CONTEXT)
 
 
-def _keep_hashes() -> None:
-    """Have operations hash by their address, as they compare. IREE's bindings hash them by their
-    operands and attributes: a set or dict would lose an operation that is given another operand.
+def _compare_by_address() -> None:
+    """Have operations hash by their address, as they compare, and compare with erased ones. IREE's
+    bindings hash them by their operands and attributes: a set or dict would lose an operation that
+    is given another operand. They raise RuntimeError for an erased one, whose address may be that
+    of a new operation.
     """
     api = ctypes.pythonapi
     name_of, address_of = api.PyCapsule_GetName, api.PyCapsule_GetPointer
     name_of.argtypes, name_of.restype = [ctypes.py_object], ctypes.c_char_p
     address_of.argtypes, address_of.restype = [ctypes.py_object, ctypes.c_char_p], ctypes.c_void_p
     name = name_of(ir.Module.create(UNKNOWN).operation._CAPIPtr)
+    base: Any = next(c for c in ir.Operation.__mro__ if "__hash__" in vars(c))
+    equal = base.__eq__
 
     def address(self: Any) -> Any:
         return address_of(self._CAPIPtr, name)
 
-    base: Any = next(c for c in ir.Operation.__mro__ if "__hash__" in vars(c))
-    base.__hash__ = address
+    def is_same(self: Any, other: Any) -> Any:
+        try:
+            return equal(self, other)
+        except RuntimeError:
+            return False
+
+    base.__hash__, base.__eq__ = address, is_same
 
 
-_keep_hashes()
+_compare_by_address()
