@@ -49,7 +49,12 @@ HOMES: dict[str, tuple[str, ...]] = {
         "irax.compat.jax.custom_derivatives",
         "irax.compat.jax.interpreters.ad",
     ),
-    "jax._src.api": ("irax", "irax.extend.backend", "irax.compat.jax.api_util"),
+    "jax._src.api": (
+        "irax",
+        "irax.extend.backend",
+        "irax.compat.jax.api_util",
+        "irax.tree_util",
+    ),
     "jax._src.array": ("irax",),
     "jax._src.basearray": ("irax", "irax.typing"),
     "jax._src.callback": ("irax", "irax.debug", "irax.compat.jax.interpreters.mlir"),

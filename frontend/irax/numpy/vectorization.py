@@ -52,7 +52,7 @@ def vectorize(
         )
     if any(isinstance(entry, int) and entry < 0 for entry in excluded):
         raise ValueError(f"vectorize: positions in excluded must not be negative, got {excluded!r}")
-    parsed = None if signature is None else _Signature.parse(signature)
+    parsed = None if signature is None else Signature.parse(signature)
 
     @api_boundary
     @functools.wraps(pyfunc)
@@ -89,7 +89,7 @@ _CORE = re.compile(r"\(\s*(?:\w+\s*(?:,\s*\w+\s*)*)?\)")
 
 
 @dataclass(frozen=True)
-class _Signature:
+class Signature:
     """The names of the core dimensions of each argument and of each result."""
 
     text: str
@@ -97,7 +97,7 @@ class _Signature:
     outputs: list[tuple[str, ...]]
 
     @staticmethod
-    def parse(text: str) -> _Signature:
+    def parse(text: str) -> Signature:
         left, arrow, right = text.partition("->")
         sides = []
         for side in (left, right):
@@ -110,7 +110,7 @@ class _Signature:
                     "parentheses for each argument and each result, such as '(m,n),(n)->(m)'"
                 )
             sides.append([tuple(re.findall(r"\w+", group)) for group in groups])
-        return _Signature(text, *sides)
+        return Signature(text, *sides)
 
     def sizes(self, arrays: Sequence[Array]) -> dict[str, int]:
         """The size of each core dimension."""
@@ -161,7 +161,7 @@ class _Signature:
 
 
 def _mapped(
-    function: Callable[..., Any], arrays: Sequence[Array], signature: _Signature | None
+    function: Callable[..., Any], arrays: Sequence[Array], signature: Signature | None
 ) -> Any:
     """`function` over all dimensions of the arrays that are not the signature's."""
     if signature is None:

@@ -265,3 +265,97 @@ except TypeError as error:
 else:
     raise AssertionError
 """)
+
+
+def test_parts_of_jacobians():
+    """Both Jacobians of a function of a pytree to a pytree, as libraries build them."""
+    _run("""
+from functools import partial
+import jax, jax.numpy as jnp, numpy as np
+from jax._src.api import (
+    _check_input_dtype_jacfwd, _check_input_dtype_jacrev, _check_output_dtype_jacfwd,
+    _check_output_dtype_jacrev, _ensure_index, _jacfwd_unravel, _jacrev_unravel, _jvp, _std_basis,
+    argnums_partial2, tree_map, vmap,
+)
+from jax._src.api_util import _ensure_index_tuple, check_callable
+def f(x, y):
+    return jnp.sin(x["a"]) * y, jnp.sum(x["b"] ** 2)
+x = {"a": jnp.array([0.5, 1.0]), "b": jnp.arange(6.0).reshape(2, 3)}
+given, arguments = argnums_partial2(f, _ensure_index(0), (x, 3.0), {})
+y, columns = vmap(partial(_jvp, given, arguments), out_axes=(None, -1))(_std_basis(arguments))
+forward = tree_map(partial(_jacfwd_unravel, x), y, columns)
+y, pullback = jax.vjp(given, *arguments)
+rows = vmap(pullback)(_std_basis(y))[0]
+reverse = tree_map(partial(_jacrev_unravel, y), x, rows)
+for i, d in ((0, np.diag(3 * np.cos([0.5, 1.0]))), (1, np.zeros(2))):
+    np.testing.assert_allclose(forward[i]["a"], d, rtol=1e-6)
+    np.testing.assert_allclose(reverse["a"][i], d, rtol=1e-6)
+for found in (forward[1]["b"], reverse["b"][1]):
+    np.testing.assert_allclose(found, 2 * x["b"])
+assert _ensure_index([1, 2]) == (1, 2) and _ensure_index_tuple(1) == (1,)
+n, z = jnp.arange(2), jnp.ones(2, complex)
+for check, good, bad in (
+    (partial(_check_input_dtype_jacfwd, False), x["a"], n),
+    (partial(_check_input_dtype_jacfwd, True), z, x["a"]),
+    (partial(_check_output_dtype_jacfwd, True), z, x["a"]),
+    (partial(_check_input_dtype_jacrev, False, False), z, n),
+    (partial(_check_input_dtype_jacrev, True, False), z, x["a"]),
+    (partial(_check_output_dtype_jacrev, False), x["a"], z),
+    (check_callable, f, 5),
+    (check_callable, f, staticmethod(f)),
+):
+    check(good)
+    try:
+        check(bad)
+    except TypeError:
+        continue
+    raise AssertionError(check)
+_check_input_dtype_jacrev(False, True, n)
+_check_output_dtype_jacfwd(False, n)
+""")
+
+
+def test_parts_of_vectorize_and_of_solves():
+    _run("""
+import jax, jax.numpy as jnp, numpy as np
+from jax._src.numpy.vectorize import (
+    _apply_excluded, _check_output_dims, _parse_gufunc_signature, _parse_input_dimensions,
+)
+from jax._src.numpy.index_tricks import CClass, RClass
+from jax._src.random import Shape
+from jax._src.typing import DType
+from jax._src.util import canonicalize_axis
+assert isinstance(jnp.c_, CClass) and isinstance(jnp.r_, RClass) and DType is np.dtype
+inputs, outputs = _parse_gufunc_signature("(a,b),(b)->(a),()")
+assert inputs == [("a", "b"), ("b",)] and outputs == [("a",), ()]
+shape, sizes = _parse_input_dimensions((np.ones((4, 2, 3)), np.ones(3)), inputs)
+assert shape == (4,) and sizes == {"a": 2, "b": 3}
+f, args, kwargs = _apply_excluded(lambda x, y, z: (x, y, z), {1, "z"}, (1, 2), {"z": 7})
+assert list(args) == [1] and kwargs == {} and f(5) == (5, 2, 7)
+good = lambda *_: (jnp.ones(2), 1.0)
+assert _check_output_dims(good, sizes, outputs)()[1] == 1.0
+for wrong in (
+    lambda: _parse_input_dimensions((np.ones((2, 3)), np.ones(2)), inputs),
+    lambda: _parse_input_dimensions((np.ones(3), np.ones(3)), inputs),
+    lambda: _check_output_dims(lambda: (jnp.ones(3), 1.0), sizes, outputs)(),
+    lambda: _check_output_dims(lambda: (1.0, 1.0), sizes, outputs)(),
+    lambda: canonicalize_axis(-3, 2),
+):
+    try:
+        wrong()
+    except ValueError:
+        continue
+    raise AssertionError
+assert canonicalize_axis(-1, 2) == 1
+from jax._src.lax.linalg import lu_solve
+rng = np.random.default_rng(0)
+a = rng.normal(size=(3, 4, 4)) + 1j * rng.normal(size=(3, 4, 4))
+b = rng.normal(size=(3, 4, 2))
+with jax.enable_x64(True):
+    lu, _, permutation = jax.lax.linalg.lu(a)
+    for trans, m in enumerate((a, a.swapaxes(1, 2), a.conj().swapaxes(1, 2))):
+        found = lu_solve(lu, permutation, b, trans)
+        np.testing.assert_allclose(found, np.linalg.solve(m, b), rtol=1e-9)
+        one = lu_solve(lu[0], permutation[0], b[0, :, 0], trans)
+        np.testing.assert_allclose(one, np.linalg.solve(m[0], b[0, :, 0]), rtol=1e-9)
+""")

@@ -1,8 +1,12 @@
 """jax._src.typing: types for annotations, as `irax.typing`, and those of arguments' attributes."""
 
+from collections.abc import Sequence
 from typing import Any, Protocol
 
 import numpy as np
+
+DType = np.dtype
+Shape = Sequence[int]
 
 
 class SupportsDType(Protocol):

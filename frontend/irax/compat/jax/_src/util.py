@@ -1,6 +1,7 @@
 """jax._src.util: maps over sequences of one length, and functions of functions."""
 
 import functools
+import operator
 import weakref
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
@@ -50,6 +51,18 @@ def merge_lists(bs: Sequence[bool], l0: Sequence[Any], l1: Sequence[Any]) -> lis
     """Return the list of which these are the parts: the inverse of `partition_list`."""
     first, second = iter(l0), iter(l1)
     return [next(second if b else first) for b in bs]
+
+
+def canonicalize_axis(axis: Any, num_dims: int) -> int:
+    """Return the number of an axis, which may be counted from the end.
+
+    Raises:
+        ValueError: there is no such axis.
+    """
+    number = operator.index(axis)
+    if not -num_dims <= number < num_dims:
+        raise ValueError(f"axis {number} is out of bounds for array of dimension {num_dims}")
+    return number % num_dims
 
 
 def wrap_name(transform_name: str, name: str) -> str:
