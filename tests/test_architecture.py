@@ -147,11 +147,12 @@ KNOW_MODES = {
     "core/transfer_guards.py",
     "execution/jitted.py",
     "execution/replay.py",
+    "jaxprs/user_traces.py",
 }
 """The files that do, besides the interpreters: those that pick one, those that are written on that,
-those that start traces of their own, mutable arrays, which a trace owns, and guards of copies, of
-which there are none in a trace. Any other gives both of what may be done to `staged` or `shortcut`
-of `core/dispatch.py`."""
+those that start traces of their own, the interpreter of traces of the user's, mutable arrays, which
+a trace owns, and guards of copies, of which there are none in a trace. Any other gives both of what
+may be done to `staged` or `shortcut` of `core/dispatch.py`."""
 
 
 def asks_for_modes(source: str) -> bool:

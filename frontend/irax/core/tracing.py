@@ -61,6 +61,11 @@ def current_trace() -> Trace | None:
     return innermost.trace
 
 
+def suspended_trace() -> Trace | None:
+    """Return the trace that goes on after a block of `ensure_compile_time_eval`, inside of it."""
+    return innermost.suspended
+
+
 def trace_state_clean() -> bool:
     """Return True if this thread traces nothing."""
     return innermost.trace is None and innermost.suspended is None
@@ -101,12 +106,13 @@ def outside_traces() -> Iterator[None]:
     """In a `with` block, this thread traces nothing: for functions of the user's that run while
     another one is being traced.
     """
-    with _innermost_is(None, None):
+    with innermost_is(None, None):
         yield
 
 
 @contextmanager
-def _innermost_is(trace: Trace | None, suspended: Trace | None) -> Iterator[None]:
+def innermost_is(trace: Any, suspended: Any) -> Iterator[None]:
+    """In a `with` block, operations of this thread belong to other traces."""
     outer = innermost.trace, innermost.suspended
     innermost.trace, innermost.suspended = trace, suspended
     try:
@@ -128,7 +134,7 @@ def ensure_compile_time_eval() -> Iterator[None]:
     >>> f(2.0)
     Array(6., dtype=float32, weak_type=True)
     """
-    with _innermost_is(None, innermost.trace or innermost.suspended):
+    with innermost_is(None, innermost.trace or innermost.suspended):
         yield
 
 
@@ -137,7 +143,7 @@ def resumed() -> Iterator[None]:
     """Resume the trace that `ensure_compile_time_eval` suspends, if it does, for the length of a
     block.
     """
-    with _innermost_is(innermost.trace or innermost.suspended, None):
+    with innermost_is(innermost.trace or innermost.suspended, None):
         yield
 
 

@@ -72,8 +72,18 @@ class Primitive:
         """Keep a function of a trace, operands and parameters, and return it. It is accepted for
         libraries that define one: `bind` does not call it.
         """
-        self.bind_with_trace: Callable[..., Any] = bind_with_trace
+        self.bind_with_trace = bind_with_trace
         return bind_with_trace
+
+    def bind_with_trace(self, trace: Any, args: Any, *given: Any) -> Any:
+        """Return what a trace makes of the primitive.
+
+        Args:
+            trace: one of the user's own, or of `take_current_trace`.
+            args: the operands.
+            given: their types, which are of no effect, and a dict of parameters, or the latter.
+        """
+        return trace.process_primitive(self, args, given[-1])
 
     @api_boundary
     def bind(self, *args: Any, **params: Any) -> Any:

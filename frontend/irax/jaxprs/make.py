@@ -14,6 +14,7 @@ from irax.core.array import Array, as_array, aval_of
 from irax.core.avals import ShapedArray, ShapeDtypeStruct
 from irax.core.callables import check_callable
 from irax.core.closures import arrays_held
+from irax.core.module_builder import ModuleBuilder
 from irax.core.refs import refs
 from irax.core.refs.functions import Found, traced_once
 from irax.core.shardings import axis_names
@@ -138,6 +139,16 @@ def flat_jaxpr(
         return found
 
     return _view(_traced(listed, inputs, name_of(fun)), inputs), results
+
+
+def jaxpr_of_constants(
+    fun: Callable[[], Sequence[Array]], builder: ModuleBuilder | None = None
+) -> Jaxpr:
+    """Return the jaxpr of a function without arguments: the arrays that it uses are its constants.
+    `builder` has the functions that its operations name, if they do.
+    """
+    kind = functools.partial(_Listing, frozenset())
+    return _view(trace_function(fun, [], "make_jaxpr", "f", builder=builder, trace_type=kind), [])
 
 
 def _traced(

@@ -8,7 +8,7 @@ from __future__ import annotations
 import functools
 import sys
 from collections.abc import Callable, Iterator
-from typing import Any, NoReturn
+from typing import Any
 
 import numpy as np
 
@@ -380,10 +380,9 @@ def _compress(
     return jnp.compress(condition, x, axis, size=size, fill_value=fill_value, out=out)
 
 
-def _flat(x: Array) -> NoReturn:
-    raise NotImplementedError(
-        "x.flat is not supported: NumPy's writes to the array; use x.ravel(), or x.ravel()[i]"
-    )
+def _flat(x: Array) -> Any:
+    """NumPy's iterator over the elements, which cannot be written to."""
+    return np.asarray(x).flat
 
 
 def _copy(x: Array) -> Array:

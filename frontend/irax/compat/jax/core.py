@@ -20,7 +20,6 @@ from irax.core.dimensions import max_dim as max_dim
 from irax.core.dimensions import min_dim as min_dim
 from irax.core.shardings import axis_names
 from irax.core.shardings.memory_spaces import Space
-from irax.core.tracing import Trace as Trace
 from irax.core.tracing import ensure_compile_time_eval as ensure_compile_time_eval
 from irax.core.tracing import outside_traces
 from irax.core.tracing import trace_ctx as trace_ctx
@@ -53,6 +52,7 @@ from irax.extend.core import unmapped_aval as unmapped_aval
 from irax.extend.core import valid_jaxtype as valid_jaxtype
 from irax.jaxprs.language import Atom as Atom
 from irax.jaxprs.running import eval_jaxpr as eval_jaxpr
+from irax.jaxprs.user_traces import Trace as Trace
 from irax.lax.arguments import canonical_shape
 from irax_compiler.sizes import InconclusiveDimensionOperation as InconclusiveDimensionOperation
 from irax_compiler.sizes import is_symbolic

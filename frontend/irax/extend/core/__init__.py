@@ -34,6 +34,8 @@ from irax.jaxprs.language import jaxprs_in_params as jaxprs_in_params
 from irax.jaxprs.language import new_jaxpr_eqn as new_jaxpr_eqn
 from irax.jaxprs.language import subjaxprs as subjaxprs
 from irax.jaxprs.running import jaxpr_as_fun as jaxpr_as_fun
+from irax.jaxprs.user_traces import set_current_trace as set_current_trace
+from irax.jaxprs.user_traces import take_current_trace as take_current_trace
 from irax.lax.staging import Token as Token
 
 no_effects: frozenset[Any] = frozenset()
@@ -185,32 +187,6 @@ array_types: set[type] = {_Array, np.ndarray}
 
 class TraceTag:
     """A mark of traces: irax's are known by themselves."""
-
-
-@contextlib.contextmanager
-def take_current_trace() -> Iterator[Any]:
-    """Compute at once for the length of a block, and give the trace for that: None."""
-    with outside_traces():
-        yield None
-
-
-@contextlib.contextmanager
-def set_current_trace(trace: Any) -> Iterator[None]:
-    """Compute at once for the length of a block.
-
-    Args:
-        trace: None.
-
-    Raises:
-        NotImplementedError: `trace` is a trace of another library's.
-    """
-    if trace is not None:
-        raise NotImplementedError(
-            "set_current_trace: irax's traces write StableHLO, and no class of Python takes their "
-            "place: a function of the equations of irax.make_jaxpr does what an interpreter does"
-        )
-    with outside_traces():
-        yield
 
 
 __getattr__: _GetAttr = _refuse_names(__name__)

@@ -17,7 +17,7 @@ import numpy as np
 
 from irax import dtypes, errors
 from irax.core import source
-from irax.core.array import Array, as_array
+from irax.core.array import Array, ConcreteArray, as_array
 from irax.core.avals import ShapedArray
 from irax.core.dispatch import beside, bind
 from irax.core.dtypes.promotion import apply, convert
@@ -217,6 +217,8 @@ def known_value(x: Array) -> np.ndarray[Any, Any] | None:
     if isinstance(x, Tracer):
         x.check_open()
         return x.home.concretize(x.value)
+    if not isinstance(x, ConcreteArray):  # a tracer of the user's own
+        return None
     return x.concrete("a branch", errors.TracerBoolConversionError)
 
 

@@ -19,14 +19,42 @@ def traced(x: Any) -> tracing.Tracer | None:
 
 class _Traced(type):
     def __instancecheck__(cls, instance: Any) -> bool:
-        return traced(instance) is not None
+        if type.__instancecheck__(cls, instance):
+            return True
+        return cls is Tracer and traced(instance) is not None
 
     def __subclasscheck__(cls, subclass: type) -> bool:
-        return issubclass(subclass, tracing.Tracer) or type.__subclasscheck__(cls, subclass)
+        is_one = cls is Tracer and issubclass(subclass, tracing.Tracer)
+        return is_one or type.__subclasscheck__(cls, subclass)
 
 
 class Tracer(Array, metaclass=_Traced):
-    """The class of traced arrays, and of typed keys of traced words."""
+    """The class of traced arrays, and of typed keys of traced words. Those of a trace of the user's
+    own are of subclasses, which hold what it computes with.
+    """
+
+    __slots__ = ("_trace", "aval")
+
+    def __init__(self, trace: Any, aval: Any) -> None:
+        self._trace = trace
+        self.aval = aval
+
+    def full_lower(self) -> Any:
+        """Return what the value is without the tracer, if it is needless: here the tracer."""
+        return self
+
+    def with_weak_type(self, weak_type: bool) -> Array:
+        """Return the array itself: its type is as it says."""
+        return self
+
+    def concrete(
+        self, why: str, error: type[Exception], chooses: bool = False, computes: bool = False
+    ) -> Any:
+        """Raise an error: no elements are known."""
+        raise error(f"{why}: the value of {self!r} is not known to the trace that it belongs to")
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}<{self.aval}>"
 
 
 class _Batched(_Traced):
