@@ -80,7 +80,7 @@ def _is_public(name: str) -> bool:
     for root in ("irax.numpy", "irax", "irax.lax"):
         found: Any = sys.modules.get(root)
         for part in name.split("."):
-            found = getattr(found, part, None)
+            found = getattr(found, part) if part in dir(found) else None
         if callable(found):
             return True
     return False
