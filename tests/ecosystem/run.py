@@ -32,6 +32,7 @@ PACKAGES = {
     "jax_crps": "jax-crps",
     "jax_healpy": "jax-healpy",
     "jax_md": "jax-md",
+    "jax_morph": "jax-morph",
     "jax_privacy": "jax-privacy",
     "jax_sysid": "jax-sysid",
     "jaxls": "almond-jaxls",
@@ -44,6 +45,7 @@ PACKAGES = {
     "qutip_jax": "qutip-jax",
     "slsqp_jax": "slsqp-jax",
     "tenax_tn": "tenax-tn",
+    "tbats": "tbats-jax",
     "tensorcircuit": "tensorcircuit-ng",
     "tfp": "tfp-nightly",
 }
