@@ -217,7 +217,9 @@ def test_the_command(folder, irax, tmp_path):
     assert "compute  product: dot_general, sine, add (model.py:4)" in done.stdout
     xml.dom.minidom.parse(str(folder / "r.svg"))
     again = irax(*command)
-    assert (again.returncode, again.stderr) == (0, "")
+    assert again.returncode == 0, again.stderr
+    was_busy = "it is busy with other programs" in done.stderr  # then nothing was kept
+    assert was_busy or again.stderr == ""
     given = irax("cost", "in.mlir", "--input", "x.npy", "--input", "4xf32=1")
     assert given.returncode == 0, given.stderr
 
