@@ -279,3 +279,21 @@ def test_formulas_are_rounded_once(dtype, way):
             np.testing.assert_array_equal(
                 np.asarray(result).astype(float), exact.astype(float), name
             )
+
+
+@pytest.mark.parametrize("way", [lambda f: f, irax.jit], ids=["evaluated", "compiled"])
+def test_bits_of_floats_of_four(way):
+    """Where it compiles, irax made integers of the numbers, and not of their bits."""
+    codes = np.arange(16, dtype=np.uint8)
+    numbers, integers = codes.view(ml_dtypes.float4_e2m1fn), codes.astype(ml_dtypes.uint4)
+
+    def views(x, i, j):
+        return x.view("uint4"), x.view("int4"), i.view(x.dtype), j.view(x.dtype)
+
+    signed = ((codes ^ 8).astype(np.int8) - 8).astype(ml_dtypes.int4)
+    found = way(views)(*map(jnp.asarray, (numbers, integers, signed)))
+    for result, expected in zip(found, (integers, signed, numbers, numbers), strict=True):
+        assert result.dtype == expected.dtype
+        result, expected = np.asarray(result).astype(float), expected.astype(float)
+        np.testing.assert_array_equal(result, expected)
+        np.testing.assert_array_equal(np.signbit(result), np.signbit(expected))

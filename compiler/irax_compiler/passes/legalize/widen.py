@@ -5,6 +5,7 @@ into a byte and support few operations on them.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import ClassVar
 
 import ml_dtypes
@@ -19,6 +20,8 @@ from irax_compiler.ops.reductions.building import reduce_sum
 from irax_compiler.ops.registry import traits_of
 from irax_compiler.passes.core import Pass, nested, register_pass, returned
 from irax_compiler.passes.host.annotate import keep_types
+from irax_compiler.passes.legalize.float_codes import decoded, encoded
+from irax_compiler.passes.legalize.numerics.scalar_formulas import by_scalars
 from irax_compiler.passes.rewriting import replace
 
 WIDE = {
@@ -73,12 +76,27 @@ def _shift_bits(operation: Operation) -> None:
         return
     with InsertionPoint(operation), operation.location:
         if mlir.width(source) == mlir.width(target):
-            found = conversion.convert(x, target)
+            found = _of_same_bits(x, target)
         elif mlir.width(source) < mlir.width(target):
             found = _joined(x, shape_of(result), target)
         else:
             found = _parted(x, shape_of(result), target)
     replace(operation, [found])
+
+
+def _of_same_bits(x: Value, dtype: np.dtype) -> Value:
+    """The numbers of a dtype that have the bits of others as wide: of integers, or of floats of 4
+    bits, whose numbers and codes stand for each other.
+    """
+    source, byte = dtype_of(x), np.dtype(np.uint8)
+    if inexact(source):
+        wide = conversion.convert(x, np.dtype(np.float32))
+        x = by_scalars(partial(encoded, dtype=source), wide)
+    if inexact(dtype):
+        octets = conversion.convert(x, byte)
+        codes = bitwise.and_(octets, full_like(octets, 2 ** mlir.width(dtype) - 1))
+        x = by_scalars(partial(decoded, dtype=dtype), codes)
+    return conversion.convert(x, dtype)
 
 
 def _joined(x: Value, extents: Sequence[int], dtype: np.dtype) -> Value:
