@@ -283,7 +283,7 @@ def test_formulas_are_rounded_once(dtype, way):
 
 @pytest.mark.parametrize("way", [lambda f: f, irax.jit], ids=["evaluated", "compiled"])
 def test_bits_of_floats_of_four(way):
-    """Where it compiles, irax made integers of the numbers, and not of their bits."""
+    """Views have the same bits, compiled too, where integers were made of the numbers."""
     codes = np.arange(16, dtype=np.uint8)
     numbers, integers = codes.view(ml_dtypes.float4_e2m1fn), codes.astype(ml_dtypes.uint4)
 
