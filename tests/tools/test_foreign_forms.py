@@ -50,8 +50,8 @@ FORMS = {
         "values of type memref<4xf32> are not supported; the module was lowered beyond StableHLO",
     ),
     "bounds": (
-        b"func.func @main(%x: tensor<4xf32>) -> tensor<?xf32, #stablehlo.bounds<4>> {\n"
-        b"%c = stablehlo.constant dense<3> : tensor<i32>\n"
+        b"func.func @main(%x: tensor<4xf32>, %c: tensor<i32>)"
+        b" -> tensor<?xf32, #stablehlo.bounds<4>> {\n"
         b"%0 = stablehlo.set_dimension_size %x, %c, dim = 0 : (tensor<4xf32>, tensor<i32>)"
         b" -> tensor<?xf32, #stablehlo.bounds<4>>\n"
         b"return %0 : tensor<?xf32, #stablehlo.bounds<4>> }",

@@ -139,7 +139,7 @@ class Precision:
 
         Raises:
             TypeError: `fun` is not a function, or `args` is no tuple of its arguments.
-            ValueError: a dtype is none of these, or the tolerance is not a positive number.
+            ValueError: a dtype is none of these, or the tolerance is negative or not finite.
 
         >>> f = irax.precision.tune(lambda x: jnp.tanh(x) + 1, [jnp.ones(3)], tolerance=1e-2)
         >>> f.plan.pipeline
@@ -151,8 +151,8 @@ class Precision:
         unknown = [n for n in names if n not in short] or ([] if names else ["none"])
         if unknown:
             raise ValueError(f"dtypes: got {unknown[0]}; expected some of {', '.join(short)}")
-        if not 0 < tolerance < np.inf:
-            raise ValueError(f"precision.tune: tolerance={tolerance}; expected a positive number")
+        if not 0 <= tolerance < np.inf:
+            raise ValueError(f"precision.tune: tolerance={tolerance}; expected a number from 0 on")
         if not isinstance(args, tuple | list):
             raise TypeError(
                 f"precision.tune: args is a {type(args).__name__}; expected a tuple of all "

@@ -208,7 +208,7 @@ def test_modules_are_attributes_of_their_packages():
 import jax, jaxlib
 assert jaxlib._jax.PjitFunction is type(jax.jit(abs)) and jaxlib.xla_client and jaxlib.utils
 src = jax._src
-assert src.state.types and src.state.primitives and src.lax.linalg is jax.lax.linalg
+assert src.state.types and src.state.primitives and src.lax.linalg.lu is jax.lax.linalg.lu
 assert jax.lax.linalg.cholesky_p.name == 'cholesky'
 assert src.export._export.Exported is jax.export.Exported
 """)
