@@ -8,7 +8,7 @@ and so are the results: what is lifted is a number that nothing could be compute
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -66,7 +66,7 @@ def set_apart(module: Module, func: str) -> tuple[Module, list[np.ndarray[Any, A
     return copy, [x.elements for x in found]
 
 
-def _called(functions: mlir.Functions, func: str) -> list[str]:
+def _called(functions: Mapping[str, Operation], func: str) -> list[str]:
     """Return the names of a function and those that it calls, each after all that call it."""
     done: list[str] = []
     seen = {func}
@@ -98,7 +98,7 @@ def _elements(function: Operation) -> int:
     return sum(math.prod(mlir.shape_of(x)) for x in computed)
 
 
-def _chosen(functions: mlir.Functions, names: Sequence[str]) -> dict[Operation, Lifted]:
+def _chosen(functions: Mapping[str, Operation], names: Sequence[str]) -> dict[Operation, Lifted]:
     """Return the constants that are lifted, of functions that are given after those that call them.
 
     Each is used with what depends on the program's arguments alone: of others, more is known when

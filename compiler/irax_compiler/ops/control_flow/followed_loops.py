@@ -70,7 +70,8 @@ def result(x: Value, functions: Mapping[str, Operation]) -> np.ndarray | None:
     loop = mlir.definition(x)
     if loop is None or loop.name != "stablehlo.while":
         return None
-    place = list(loop.results).index(x)
+    results: list[Value] = list(loop.results)
+    place = results.index(x)
     found = follow(loop, functions, [place])
     return found.last[place] if found is not None and found.exact else None
 

@@ -68,7 +68,8 @@ def _of_result(x: Value, depth: int, functions: Mapping[str, Operation]) -> Boun
     if operation is None:
         return _in_loop(x, depth, functions)
     if operation.name == "stablehlo.while":
-        place = list(operation.results).index(x)
+        results: list[Value] = list(operation.results)
+        place = results.index(x)
         inner = partial(bounds_of_one, depth=depth - 1, functions=functions)
         ends = None if shape_of(x) else bounds_after(operation, place, functions, inner)
         return None if ends is None else (np.array(ends[0]), np.array(ends[1]))

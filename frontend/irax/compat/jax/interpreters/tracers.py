@@ -36,8 +36,8 @@ class Tracer(Array, metaclass=_Traced):
     __slots__ = ("_trace", "aval")
 
     def __init__(self, trace: Any, aval: Any) -> None:
-        self._trace = trace
-        self.aval = aval
+        self._trace: Any = trace
+        self.aval: Any = aval
 
     def full_lower(self) -> Any:
         """Return what the value is without the tracer, if it is needless: here the tracer."""
