@@ -194,8 +194,10 @@ class Recorder:
 def _costs(module: Module) -> dict[Operation, tuple[float, Cost]]:
     found: dict[Operation, tuple[float, Cost]] = {}
     for name, function in mlir.functions(module).items():
+        if not function.regions[0].blocks:
+            continue
         types = [*mlir.result_types(function), *(a.type for a in mlir.arguments(function))]
-        if function.regions[0].blocks and not any(map(mlir.type_problem, types)):
+        if not any(map(mlir.type_problem, types)):
             found |= {o: (count, c) for o, count, c in cost_by_operation(module, name)}
     return found
 
