@@ -297,3 +297,13 @@ def test_bits_of_floats_of_four(way):
         result, expected = np.asarray(result).astype(float), expected.astype(float)
         np.testing.assert_array_equal(result, expected)
         np.testing.assert_array_equal(np.signbit(result), np.signbit(expected))
+
+
+@pytest.mark.parametrize("way", [lambda f: f, irax.jit], ids=["evaluated", "compiled"])
+@pytest.mark.parametrize("dtype", ["float16", "bfloat16"])
+def test_sinc_is_rounded_once(dtype, way):
+    x = np.linspace(-3, 3, 501).astype(jnp.dtype(dtype))
+    expected = np.where((x == np.rint(x)) & (x != 0), 0, np.sinc(x.astype(float)))
+    found = np.asarray(way(jnp.sinc)(jnp.asarray(x))).astype(float)
+    within = 0.51 * float(jnp.finfo(dtype).eps) * np.abs(expected)
+    assert (np.abs(found - expected) <= within + float(jnp.finfo(dtype).tiny)).all()

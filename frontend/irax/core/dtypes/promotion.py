@@ -82,12 +82,17 @@ def elementwise_shortcut(name: str, *operands: Array, formula: Callable[..., Arr
     shape = common_shape(operands, name)
     first = operands[0]
     op = NumpyCall(name, shape, first.dtype)
-    narrow = dtypes.issubdtype(first.dtype, np.floating) and first.dtype.itemsize < 4
-    if narrow:
-        formula = partial(_in_float32, formula)
+    if is_narrow(first.dtype):
+        formula = partial(in_float32, formula)
     return shortcut(op, *operands, formula=formula, weak_type=first.weak_type)
 
 
-def _in_float32(formula: Callable[..., Array], *operands: Array) -> Array:
+def is_narrow(dtype: np.dtype[Any]) -> bool:
+    """Return True for floats of fewer than 32 bits."""
+    return dtypes.issubdtype(dtype, np.floating) and dtype.itemsize < 4
+
+
+def in_float32(formula: Callable[..., Array], *operands: Array) -> Array:
+    """Return what a formula of several steps gives, rounded once to the operands' narrow dtype."""
     wide = [convert(x, np.dtype(np.float32), x.weak_type) for x in operands]
     return convert(formula(*wide), operands[0].dtype, operands[0].weak_type)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from irax.core.array import Array
+from irax.core.dtypes.promotion import in_float32, is_narrow
 from irax.numpy.elementwise.complex_parts import imag, real
 from irax.numpy.elementwise.logic import (
     equal,
@@ -99,6 +100,8 @@ def sinc(x: ArrayLike, /) -> Array:
     Array([1.   , 0.637], dtype=float32)
     """
     number = floats("sinc", x)
+    if is_narrow(number.dtype):
+        return in_float32(sinc, number)
     near = less(abs(number), 0.5)
     # The sine by the distance from an integer, which is exact, and odd integers' sign.
     is_limit = logical_and(isinf(real(number)), isfinite(imag(number)))
