@@ -7,11 +7,14 @@ import importlib
 import io
 import json
 import linecache
+import re
 import sys
 from typing import Any
 
 _OF_ALL = ("Its cure, with an example", "irax's own frames are hidden", "----", "For simplicity")
 """The beginnings of notes that do not depend on the mistake."""
+_FRAME = re.compile(r'^  File "(?!program\.py").*\n(?:    .*\n)*', re.MULTILINE)
+"""A frame of a traceback in a message, of a file that is not the program."""
 
 
 def said(code: str, library: str) -> str | None:
@@ -28,7 +31,7 @@ def said(code: str, library: str) -> str | None:
             exec(compile(code, "program.py", "exec"), names)
     except Exception as error:
         notes = [n for n in getattr(error, "__notes__", ()) if not n.startswith(_OF_ALL)]
-        return "\n".join([f"{type(error).__name__}: {error}", *notes])
+        return "\n".join([f"{type(error).__name__}: {_FRAME.sub('', str(error))}", *notes])
     return None
 
 

@@ -38,10 +38,12 @@ UNKNOWN = ir.Location.unknown(CONTEXT)
 
 
 def _compare_by_address() -> None:
-    """Have operations hash by their address, as they compare, and compare with erased ones. IREE's
-    bindings hash them by their operands and attributes: a set or dict would lose an operation that
-    is given another operand. They raise RuntimeError for an erased one, whose address may be that
-    of a new operation.
+    """Replace the hash and the equality of `ir.Operation`: by the operation's address, so that sets
+    and dicts hold operations that change.
+
+    IREE's bindings compare addresses, but hash operands, attributes and types: a set would lose an
+    operation that is given another operand. And they raise RuntimeError for an erased operation,
+    whose address a new one may have: these are unequal here.
     """
     api = ctypes.pythonapi
     name_of, address_of = api.PyCapsule_GetName, api.PyCapsule_GetPointer

@@ -24,8 +24,9 @@ class InvariantSums(Pass):
     the numbers of each element in one order, whatever the numbers of rows, columns, matrices and
     images, and whichever worker does it: in modules with a function that has the attribute
     `irax.deterministic`. Of a sum of two products, the second one is computed by itself: LLVM
-    multiplies and adds in one rounding, and with which of the two depends on the kernel. So it
-    depends on the kernel if a product is rounded to a narrow dtype that is converted back: it is.
+    multiplies and adds in one rounding, and with which of the two depends on the kernel. A product
+    that is rounded to a narrow dtype and converted back is rounded behind a barrier: LLVM leaves the
+    rounding out in some kernels.
     """
 
     name: ClassVar[str] = "invariant-sums"
