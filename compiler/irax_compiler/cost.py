@@ -20,7 +20,7 @@ from irax_compiler.ops.control_flow import scan
 from irax_compiler.ops.control_flow.trip_counts import trip_count
 from irax_compiler.ops.core import Memory, UnsupportedOp
 from irax_compiler.ops.registry import read, traits_of
-from irax_compiler.passes.core import find_function
+from irax_compiler.passes.core import find_function, function_named
 
 _COUNTED = ("stablehlo.", "chlo.", "func.")
 
@@ -80,9 +80,8 @@ def calls_by_function(module: Module, func: str) -> dict[str, float]:
 
     The costs of `cost_by_operation`, multiplied by it, add up to `cost_of`.
     """
+    function_named(module, func)
     counter = _Counter(mlir.functions(module))
-    if func not in counter.functions:
-        find_function(module, func)  # raises
     calls = dict.fromkeys(reversed(counter.callees_first(func)), 0.0) | {func: 1.0}
     for name in calls:
         for what, count in counter.ran(mlir.body(counter.functions[name]), calls[name]):

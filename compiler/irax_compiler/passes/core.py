@@ -148,11 +148,19 @@ def find_function(module: Module, name: str) -> Operation:
     """Return the function `name` of a module. Raises PassError, with the names of all functions, if
     there is none, and UnsupportedOp for a function that irax does not support.
     """
+    function = function_named(module, name)
+    check_function(name, function)
+    return function
+
+
+def function_named(module: Module, name: str) -> Operation:
+    """Return the function `name` of a module, whatever its types are. Raises PassError, with the
+    names of all functions, if there is none.
+    """
     found = mlir.Functions(module)
     if name not in found:
         there = ", ".join(f"@{n}" for n in found) or "none"
         raise PassError(f"func={name}: the module has no function @{name}; it has {there}")
-    check_function(name, found[name])
     return found[name]
 
 

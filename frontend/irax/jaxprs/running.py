@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from irax.core.array import as_array
-from irax.jaxprs.language import Atom, Jaxpr, Literal, Var
+from irax.jaxprs.language import Atom, Jaxpr, JaxprEqn, Literal, Var
 
 
 def eval_jaxpr(
@@ -14,18 +14,29 @@ def eval_jaxpr(
 ) -> list[Any]:
     """Return the results of a jaxpr, by applying the primitives of its equations in order."""
     given = [*consts, *args]
+
+    def bound(eqn: JaxprEqn, operands: Sequence[Any]) -> Any:
+        return eqn.primitive.bind(*operands, **eqn.primitive.get_bind_params(eqn.params))
+
+    return _weakly_typed(jaxpr, given, interpreted(jaxpr, given, bound))
+
+
+def interpreted(
+    jaxpr: Jaxpr, given: Sequence[Any], apply: Callable[[JaxprEqn, Sequence[Any]], Any]
+) -> list[Any]:
+    """Return the results of a jaxpr for values of its variables, constants first; `apply` computes
+    an equation's result, or the list of its results, from its operands.
+    """
     env: dict[Var, Any] = dict(zip(jaxpr.all_invars, given, strict=True))
 
     def read(atom: Atom) -> Any:
         return atom.val if isinstance(atom, Literal) else env[atom]
 
     for eqn in jaxpr.eqns:
-        params = eqn.primitive.get_bind_params(eqn.params)
-        found = eqn.primitive.bind(*map(read, eqn.invars), **params)
+        found = apply(eqn, [read(x) for x in eqn.invars])
         results = found if eqn.primitive.multiple_results else [found]
         env.update(zip(eqn.outvars, results, strict=True))
-    results = [read(v) for v in jaxpr.outvars]
-    return _weakly_typed(jaxpr, given, results)
+    return [read(x) for x in jaxpr.outvars]
 
 
 def _weakly_typed(jaxpr: Jaxpr, given: Sequence[Any], results: list[Any]) -> list[Any]:

@@ -20,8 +20,9 @@ from irax.core.module_builder import ModuleBuilder
 from irax.core.tracing import current_trace, innermost_is, suspended_trace
 from irax.core.trees import array_trees
 from irax.extend.primitive import Primitive
-from irax.jaxprs.language import Jaxpr, Literal
+from irax.jaxprs.language import Jaxpr, JaxprEqn
 from irax.jaxprs.make import jaxpr_of_constants
+from irax.jaxprs.running import interpreted
 from irax_compiler.ops.core import Op
 
 R = TypeVar("R")
@@ -169,15 +170,8 @@ class _OfUsers(Interpreter):
             jaxpr = jaxpr_of_constants(leaves, builder or self.builder)
         return array_trees.tree_unflatten(tree, self._evaluated(jaxpr))
 
-    def _evaluated(self, jaxpr: Jaxpr) -> list[Any]:
-        env = dict(zip(jaxpr.constvars, jaxpr.consts, strict=True))
+    def _evaluated(self, jaxpr: Jaxpr) -> list[Array]:
+        def apply(eqn: JaxprEqn, operands: Sequence[Any]) -> Any:
+            return self.trace.process_primitive(eqn.primitive, operands, eqn.params)
 
-        def read(atom: Any) -> Any:
-            return atom.val if isinstance(atom, Literal) else env[atom]
-
-        for eqn in jaxpr.eqns:
-            given = [read(x) for x in eqn.invars]
-            found = self.trace.process_primitive(eqn.primitive, given, eqn.params)
-            results = found if eqn.primitive.multiple_results else [found]
-            env.update(zip(eqn.outvars, results, strict=True))
-        return [as_array(read(x)) for x in jaxpr.outvars]
+        return [as_array(x) for x in interpreted(jaxpr, jaxpr.consts, apply)]

@@ -25,7 +25,7 @@ class InvariantSums(Pass):
     images, and whichever worker does it: in modules with a function that has the attribute
     `irax.deterministic`. Of a sum of two products, the second one is computed by itself: LLVM
     multiplies and adds in one rounding, and with which of the two depends on the kernel. A product
-    that is rounded to a narrow dtype and converted back is rounded behind a barrier: LLVM leaves the
+    that is rounded to a narrow dtype and converted back is kept so by a barrier: LLVM leaves the
     rounding out in some kernels.
     """
 

@@ -174,8 +174,17 @@ def lu_solve(
     if trans not in (0, 1, 2):
         raise ValueError(f"lu_solve: trans must be 0, 1 or 2, got {trans!r}")
     given, pivots = lu_and_piv
-    factors, right, vector = _prepared("lu_solve", *inexact("lu_solve", given, from_lists(b)))
+    (factors,) = inexact("lu_solve", given)
+    square("lu_solve", factors)
     order = lax.linalg.lu_pivots_to_permutation(jnp.asarray(pivots), factors.shape[-1])
+    return solved_in_order(given, order, from_lists(b), trans)
+
+
+def solved_in_order(lu: ArrayLike, order: Array, b: ArrayLike, trans: int) -> Array:
+    """Return the solution of op(a) x = b by the factors of matrices a whose rows are in an order.
+    The arguments are those of `lu_solve`, but for the order.
+    """
+    factors, right, vector = _prepared("lu_solve", *inexact("lu_solve", lu, b))
     order = jnp.broadcast_to(order, factors.shape[:-1])
     if trans == 0:
         x = jnp.take_along_axis(right, order[..., None], -2)
