@@ -148,6 +148,29 @@ def test_an_interrupted_compilation(folder, number, code):
     assert sorted(os.listdir(folder)) == before
 
 
+def test_unfinished_objects_of_an_interrupted_command(tmp_path):
+    (tmp_path / "command.py").write_text(
+        "import os, signal, sys\n"
+        "from irax_tools import guard\n"
+        "class Unfinished:\n"
+        "    def __init__(self):\n"
+        "        os.kill(os.getpid(), signal.SIGINT)\n"
+        "        self.address = None\n"
+        "    def __del__(self):\n"
+        "        self.address.close()\n"
+        "def command():\n"
+        "    try:\n"
+        "        Unfinished()\n"
+        "    except KeyboardInterrupt:\n"
+        "        sys.exit(guard.INTERRUPTED)\n"
+        "guard.run(command)\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "command.py"], cwd=tmp_path, capture_output=True, text=True
+    )
+    assert (done.returncode, done.stderr) == (130, "irax: interrupted\n")
+
+
 def test_a_full_disk(irax):
     if not Path("/dev/full").exists():
         pytest.skip("there is no /dev/full")

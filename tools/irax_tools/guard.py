@@ -95,6 +95,8 @@ def _await_end(pipe: int) -> None:
 def _interrupt_once(number: int, frame: Any) -> NoReturn:
     # A terminal interrupts both processes, and the parent passes it on: once is enough.
     signal.signal(number, signal.SIG_IGN)
+    # What it leaves unfinished may fail in a destructor, which is no matter of the user's.
+    sys.unraisablehook = lambda failure: None
     raise KeyboardInterrupt
 
 

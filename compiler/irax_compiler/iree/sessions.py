@@ -149,6 +149,23 @@ def _set_options() -> None:
     for name in (*_COPIES, *(_HELPERS if chips.converts_halves() else ())):
         settings += [f"--force-attribute={name}:{x}" for x in ("optnone", "noinline")]
     ctypes_dl._initializeGlobalCL("iree-compile", *settings)
+    _end_unfinished_objects_quietly()
+
+
+def _end_unfinished_objects_quietly() -> None:
+    """Give IREE's classes the attributes that their destructors read. An interruption in a
+    constructor leaves an object without them, whose end would print an AttributeError.
+    """
+    from iree.compiler.api import Invocation, Output, Session, Source
+
+    addresses = {
+        Session: "_session_p",
+        Invocation: "_inv_p",
+        Source: "_source_p",
+        Output: "_output_p",
+    }
+    for each, name in addresses.items():
+        setattr(each, name, None)
 
 
 def _new(flags: Sequence[str]) -> Any:
