@@ -25,6 +25,7 @@ def said(code: str, library: str) -> str | None:
         "lax": importlib.import_module(f"{library}.lax"),
         "np": importlib.import_module("numpy"),
     }
+    importlib.import_module(f"{library}.scipy.optimize")
     linecache.cache["program.py"] = (len(code), None, code.splitlines(keepends=True), "program.py")
     try:
         with contextlib.redirect_stdout(io.StringIO()):

@@ -305,4 +305,32 @@ SMALL = [
             ".all()",
         ),
     ),
+    Mistake("a matrix of a negative size", "jnp.eye(-1)", ("eye", "N=-1")),
+    Mistake(
+        "a vector to minimize",
+        'jax.scipy.optimize.minimize(lambda x: x**2, jnp.ones(3), method="BFGS")',
+        (
+            "minimize",
+            "(3,)",
+            "sum",
+        ),
+    ),
+    Mistake(
+        "bytes that are no whole elements",
+        'jnp.frombuffer(b"abc", dtype="float32")',
+        (
+            "frombuffer",
+            "3 bytes",
+            "float32 has 4",
+        ),
+    ),
+    Mistake(
+        "a pytree node without functions",
+        'jax.tree_util.register_pytree_node(type("Node", (), {}), None, None)',
+        (
+            "Node",
+            "None",
+            "takes an instance",
+        ),
+    ),
 ]

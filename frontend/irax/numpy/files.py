@@ -121,12 +121,24 @@ def frombuffer(buffer: Any, dtype: DTypeLike = float, count: int = -1, offset: i
 
     Raises:
         TypeError: `buffer` is not a buffer, or `dtype` not a dtype.
-        ValueError: its length is not a multiple of the element's size.
+        ValueError: its length is not a multiple of the element's size, or `offset` and `count` are
+            not within it.
 
     >>> irax.numpy.frombuffer(b"irax", dtype="uint8")
     Array([105, 114,  97, 120], dtype=uint8)
     """
-    return asarray(np.frombuffer(buffer, np.dtype(dtype), count, offset))
+    of = np.dtype(dtype)
+    try:
+        found = np.frombuffer(buffer, of, count, offset)
+    except TypeError as error:
+        raise TypeError(f"frombuffer: buffer: {error}") from None
+    except ValueError as error:
+        size = memoryview(buffer).nbytes
+        raise ValueError(
+            f"frombuffer: {error}: the buffer has {size} bytes, an element of {of.name} has "
+            f"{of.itemsize}, count is {count}, offset {offset}"
+        ) from None
+    return asarray(found)
 
 
 def fromstring(string: str, dtype: DTypeLike = float, count: int = -1, *, sep: str) -> Array:

@@ -41,12 +41,14 @@ def eye(
 
     Raises:
         TypeError: `N` or `M` is not an int, or `dtype` not a dtype.
-        ValueError: `k` is not an int.
+        ValueError: `N` or `M` is negative, or `k` not an int.
 
     >>> irax.numpy.eye(2)
     Array([[1., 0.],
            [0., 1.]], dtype=float32)
     """
+    if any(isinstance(size, int | np.integer) and size < 0 for size in (N, M)):
+        raise ValueError(f"eye: expected sizes of at least 0, got N={N}, M={M}")
     shape = canonical_shape("eye", (N, N if M is None else M))
     k = _diagonal(k, shape)
     rows = lax.broadcasted_iota(dtypes.default_int(), shape, 0)
@@ -65,11 +67,14 @@ def identity(n: int, dtype: DTypeLike | None = None) -> Array:
 
     Raises:
         TypeError: `n` is not an int, or `dtype` not a dtype.
+        ValueError: `n` is negative.
 
     >>> jnp.identity(2)
     Array([[1., 0.],
            [0., 1.]], dtype=float32)
     """
+    if isinstance(n, int | np.integer) and n < 0:
+        raise ValueError(f"identity: n must be at least 0, got {n}")
     return eye(n, dtype=dtype)
 
 

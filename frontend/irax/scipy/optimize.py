@@ -108,7 +108,7 @@ def minimize(
     if start.ndim != 1:
         raise ValueError(f"minimize: x0 must be a vector, got shape {start.shape}")
     start = convert(start, inexact_dtype(start.dtype))
-    both = value_and_grad(lambda x: fun(x, *args))
+    both = value_and_grad(lambda x: _scalar(fun(x, *args)))
 
     def evaluate(x: Array) -> tuple[Array, Array]:
         value, gradient = both(x)
@@ -119,6 +119,16 @@ def minimize(
         return _with_matrix(evaluate, start, settings)
     state = limited_memory.minimize(evaluate, start, settings)
     return _results(state.point, state.status, None, state.calls, state.steps, settings)
+
+
+def _scalar(value: Any) -> Array:
+    array = as_array(value, "minimize: the value of fun")
+    if array.shape != ():
+        raise TypeError(
+            f"minimize: fun must return a scalar, got an array of shape {array.shape}; reduce it, "
+            "for example with irax.numpy.sum"
+        )
+    return array
 
 
 def _results(

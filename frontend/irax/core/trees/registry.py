@@ -170,6 +170,14 @@ def asking_for_keys() -> Iterator[None]:
 
 
 def _register(nodetype: type, flatten: Any, unflatten: Any, entry: type) -> None:
+    if not isinstance(nodetype, type):
+        raise TypeError(f"a pytree node must be a class, got {nodetype!r}")
+    for function, what in ((flatten, "an instance"), (unflatten, "static data and children")):
+        if not callable(function):
+            raise TypeError(
+                f"the pytree node {nodetype.__qualname__} needs a function that takes {what}, got "
+                f"{function!r}"
+            )
     with warnings.catch_warnings():  # a named tuple may be a node of another kind
         warnings.filterwarnings("ignore", "PyTree type .*namedtuple", UserWarning)
         for namespace in (NAMESPACE, ARRAYS):
@@ -195,7 +203,7 @@ def register_pytree_node(
 
     Raises:
         ValueError: the class is a pytree already.
-        TypeError: `nodetype` isn't a class.
+        TypeError: `nodetype` isn't a class, or a function isn't callable.
 
     Example:
         >>> from irax.tree_util import register_pytree_node, tree_leaves
@@ -262,7 +270,7 @@ def register_pytree_with_keys(
 
     Raises:
         ValueError: the class is a pytree already.
-        TypeError: `nodetype` isn't a class.
+        TypeError: `nodetype` isn't a class, or a function isn't callable.
 
     Example:
         >>> from irax.tree_util import GetAttrKey, keystr
