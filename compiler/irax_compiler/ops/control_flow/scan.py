@@ -319,14 +319,21 @@ class Scan(StructuredOp, ComposedOp):
         # One that starts as zero depends on linear operands after a step.
         flags = [isinstance(x, Linear) for x in (*consts, *xs)]
         linear = (*flags[: len(consts)], *(True,) * len(carry), *flags[len(consts) :])
-        pattern = (linear, (*(True,) * self.num_carry, *_there(ct_ys)))
-        derived = transform.function(self.body, pattern)
+
+        def step(flags: tuple[bool, ...]):
+            derived = transform.function(self.body, (linear, (*flags, *_there(ct_ys))))
+            _, found, _ = self.parts(derived.results)
+            return derived, tuple(found)
+
+        # What only decides how long the loop runs has no cotangent. Zeros in its place would meet
+        # infinite derivatives, such as that of the norm of a step that has converged.
+        derived, flags = fixed_point(step, _there(ct_carry))
         found_consts, _, found_xs = self.parts(derived.results)
         known = [x for x in consts if isinstance(x, Value)]
         shared = [x for x, flag in zip(consts, found_consts, strict=True) if flag]
         # Many small terms are added to each: in bfloat16 a sum of ones would stop at 256.
         sums = [zeros_of(_type_of_sums(x.type)) for x in shared]
-        moving = instantiated(carry, ct_carry, [True] * self.num_carry)
+        moving = instantiated(carry, ct_carry, flags)
         known_rows = [x for x in xs if isinstance(x, Value)]
 
         def body(*arguments: Value) -> Sequence[Value]:
@@ -340,7 +347,7 @@ class Scan(StructuredOp, ComposedOp):
                 elementwise.add(total, conversion.convert(ct, mlir.dtype_of(total)))
                 for total, ct in zip(totals, _active(ct_consts), strict=True)
             ]
-            carried = instantiated(carry, ct_carried, [True] * self.num_carry)
+            carried = instantiated(carry, ct_carried, flags)
             return [*carried, *added, *_active(ct_rows)]
 
         in_parts = [known, [*moving, *sums], [*known_rows, *_active(ct_ys)]]
@@ -352,7 +359,8 @@ class Scan(StructuredOp, ComposedOp):
             conversion.convert(total, mlir.dtype_of_type(x.type))
             for total, x in zip(totals, shared, strict=True)
         ]
-        ct_operands = [*scatter(totals, found_consts), *carried, *scatter(rows, found_xs)]
+        ct_carry = scatter(carried, flags)
+        ct_operands = [*scatter(totals, found_consts), *ct_carry, *scatter(rows, found_xs)]
         return [
             ct if isinstance(x, Linear) else None
             for x, ct in zip(operands, ct_operands, strict=True)
