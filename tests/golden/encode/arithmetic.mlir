@@ -35,3 +35,16 @@ func.func @total(%x: tensor<3xf8E4M3>) -> (tensor<f8E4M3>, tensor<f8E4M3>) {
 // CHECK:       [[ONE:%\w+]] = stablehlo.constant dense<56> : tensor<ui8>
 // CHECK:       stablehlo.reduce({{.*}}) applies stablehlo.add across dimensions = [0] : (tensor<3xf32>, tensor<f32>) -> tensor<f32>
 // CHECK:       return {{.*}}, [[ONE]]
+
+// The least number of float8_e8m0fnu is subnormal in float32, so it is computed with in float64, and
+// rounded as float32 is before the byte is made.
+func.func @scales(%x: tensor<3xf8E8M0FNU>) -> tensor<3xf8E8M0FNU> {
+  %0 = stablehlo.multiply %x, %x : tensor<3xf8E8M0FNU>
+  return %0 : tensor<3xf8E8M0FNU>
+}
+// CHECK-LABEL: func.func @scales
+// CHECK:       [[PRODUCT:%\w+]] = stablehlo.multiply {{.*}} : tensor<3xf64>
+// CHECK:       "stablehlo.map"([[PRODUCT]])
+// CHECK:         stablehlo.round_nearest_even
+// CHECK:         stablehlo.shift_right_logical {{.*}} : tensor<ui32>
+// CHECK:       }) : (tensor<3xf32>) -> tensor<3xui8>

@@ -1,6 +1,7 @@
 // RUN: --pipeline "legalize{target=iree-cpu}"
 
-// Float64 becomes an odd float32 first, which is rounded once more as the float64 would be.
+// Float64 becomes an odd float32 first, which is rounded once more as the float64 would be. One that
+// is subnormal is put together from bits: the processor would flush it.
 func.func @convert_of_double_to_narrow(%x: tensor<4xf64>) -> tensor<4xbf16> {
   %0 = stablehlo.convert %x : (tensor<4xf64>) -> tensor<4xbf16>
   return %0 : tensor<4xbf16>
@@ -14,7 +15,10 @@ func.func @convert_of_double_to_narrow(%x: tensor<4xf64>) -> tensor<4xbf16> {
 // CHECK:        [[KEPT:%\w+]] = stablehlo.or
 // CHECK:        [[NEIGHBOUR:%\w+]] = stablehlo.bitcast_convert {{.*}} -> tensor<4xf32>
 // CHECK:        [[ODD:%\w+]] = stablehlo.select [[KEPT]], [[NEAR]], [[NEIGHBOUR]]
-// CHECK-NEXT:   [[R:%\w+]] = stablehlo.convert [[ODD]] : (tensor<4xf32>) -> tensor<4xbf16>
+// CHECK:        stablehlo.convert {{.*}} : (tensor<4xf64>) -> tensor<4xui32>
+// CHECK:        [[SMALL:%\w+]] = stablehlo.bitcast_convert {{.*}} : (tensor<4xui32>) -> tensor<4xf32>
+// CHECK-NEXT:   [[WHOLE:%\w+]] = stablehlo.select {{.*}}, [[SMALL]], [[ODD]]
+// CHECK-NEXT:   [[R:%\w+]] = stablehlo.convert [[WHOLE]] : (tensor<4xf32>) -> tensor<4xbf16>
 // CHECK-NEXT:   return [[R]]
 
 // An 8-bit float goes through float32 to what is not float32.

@@ -1,5 +1,5 @@
 """The pass encode, which replaces floats that a target lacks by their bytes, and computes with them
-in float32.
+in float32, or in float64 where float32 would not hold them as normal numbers.
 """
 
 from __future__ import annotations
@@ -14,26 +14,27 @@ import numpy as np
 
 from irax_compiler import mlir
 from irax_compiler.dtypes import DTYPES
-from irax_compiler.mlir import InsertionPoint, Module, Operation, Value, dtype_of, shape_of
+from irax_compiler.mlir import InsertionPoint, Module, Operation, Value, dtype_of, inexact, shape_of
 from irax_compiler.ops.conversion import convert
 from irax_compiler.ops.core import UnsupportedOp, constant
 from irax_compiler.ops.elementwise import real
-from irax_compiler.ops.formula import Number, where
 from irax_compiler.ops.registry import read, traits_of
 from irax_compiler.passes.core import Pass, nested, register_pass, returned
 from irax_compiler.passes.host.annotate import keep_types
 from irax_compiler.passes.legalize.float_codes import (
     E8M0,
     decoded,
+    decoded_scales,
     encoded,
     neighbour,
+    rounded_to_float32,
     rounded_to_odd,
 )
 from irax_compiler.passes.legalize.numerics.scalar_formulas import by_scalars
 from irax_compiler.passes.legalize.target import Target, find
 from irax_compiler.passes.rewriting import replace
 
-F32, U8 = np.dtype(np.float32), np.dtype(np.uint8)
+F32, F64, U8 = np.dtype(np.float32), np.dtype(np.float64), np.dtype(np.uint8)
 
 _KEEP_BYTES = {
     "func.call",
@@ -57,8 +58,9 @@ _READ = {"chlo.next_after", "stablehlo.bitcast_convert", "stablehlo.convert"}
 @dataclass
 class Encode(Pass):
     """Replaces values of the dtypes of which `target` has arrays of bytes, such as float8_e3m4, by
-    uint8 values with the same bits. Operations that compute decode them to float32 and round
-    results once, as `evaluate` does. The types of functions change; `annotate` says what they were.
+    uint8 values with the same bits. Operations that compute decode them to float32, float8_e8m0fnu
+    to float64, and round results to float32 and then once more, as `evaluate` does. The types of
+    functions change; `annotate` says what they were.
 
     Raises UnsupportedOp for bitcasts of floats of fewer than 8 bits.
     """
@@ -156,18 +158,27 @@ def _computes(operation: Operation) -> bool:
 
 
 def _widen(operation: Operation, codes: frozenset[np.dtype]) -> None:
+    dtypes = [dtype_of(x) for x in (*operation.operands, *operation.results)]
+    if E8M0 in dtypes:  # 2**-127 is subnormal in float32, which the processor flushes
+        wide, widened = F64, {*codes, *(d for d in dtypes if inexact(d) and d.kind != "c")}
+    else:
+        wide, widened = F32, codes
     op: Any = read(operation)
-    if getattr(op, "dtype", None) is not None and op.dtype in codes:
-        op = dataclasses.replace(op, dtype=F32)
+    if getattr(op, "dtype", None) in widened:
+        op = dataclasses.replace(op, dtype=wide)
     with InsertionPoint(operation), operation.location:
-        wide = [convert(x, F32) if dtype_of(x) in codes else x for x in operation.operands]
-        results = op.build(wide)
-        types = [dtype_of(x) for x in operation.results]
-        found = [
-            convert(y, dtype) if dtype in codes else y
-            for y, dtype in zip(results, types, strict=True)
-        ]
+        results = op.build(
+            [convert(x, wide) if dtype_of(x) in widened else x for x in operation.operands]
+        )
+        found = [_rounded(y, dtype_of(x)) for x, y in zip(operation.results, results, strict=True)]
     replace(operation, found)
+
+
+def _rounded(x: Value, dtype: np.dtype) -> Value:
+    """Convert what was computed to a dtype, by way of float32."""
+    if dtype == E8M0:
+        x = by_scalars(rounded_to_float32, x)
+    return convert(x, dtype)
 
 
 def _by_bits(
@@ -186,12 +197,11 @@ def _by_bits(
             found = by_scalars(partial(neighbour, dtype=source), *operation.operands)
         elif source == target:
             found = x
+        elif source == E8M0 and target == F64:
+            found = by_scalars(decoded_scales, x)
         else:
             wide = by_scalars(partial(decoded, dtype=source), x) if source in codes else x
             found = _encoded(wide, target) if target in codes else convert(wide, target)
-            if source == E8M0 and target == np.float64:  # float32's subnormal number was flushed
-                is_least = Number(x).equals(0)
-                found = where(is_least, 2.0**-127, Number(found)).value
     replace(operation, [found])
 
 
@@ -199,6 +209,6 @@ def _encoded(x: Value, dtype: np.dtype) -> Value:
     """Return the codes of numbers, rounded once."""
     if dtype_of(x).kind == "c":
         x = real(x)
-    if dtype_of(x) == np.float64:
-        x = by_scalars(rounded_to_odd, x)
+    if dtype_of(x) == F64:
+        x = by_scalars(partial(rounded_to_odd, dtype=dtype), x)
     return by_scalars(partial(encoded, dtype=dtype), convert(x, F32))

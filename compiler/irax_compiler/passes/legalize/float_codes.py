@@ -14,16 +14,36 @@ from irax_compiler.ops.formula import Number, function, where
 F32, F64 = np.dtype(np.float32), np.dtype(np.float64)
 U8, U32 = np.dtype(np.uint8), np.dtype(np.uint32)
 E8M0 = np.dtype(ml_dtypes.float8_e8m0fnu)
+_LEAST = -126
+"""The exponent of float32's smallest normal number."""
 
 
-def rounded_to_odd(x: Number) -> Number:
-    """Round float64 to float32 to odd, of which a narrower float is then rounded correctly."""
+def rounded_to_odd(x: Number, dtype: np.dtype) -> Number:
+    """Round float64 to float32 to odd, of which a narrower dtype is then rounded correctly."""
     near = x.to(F32)
     back, bits = near.to(F64), near.bits(np.int32)
     kept = back.equals(x) | (bits & 1).equals(1)
     # One of the two floats around x is odd. As integers they are neighbours, by their sizes.
     neighbour = where(abs(back) > abs(x), bits - 1, bits + 1)
-    return where(kept, near, neighbour.bits(F32))
+    found = where(kept, near, neighbour.bits(F32))
+    if ml_dtypes.finfo(dtype).minexp > _LEAST:
+        return found
+    # Subnormal numbers of float32 count steps. The processor would flush them.
+    is_small = abs(x) < 2.0**_LEAST
+    steps = where(is_small, abs(x), 0.0) * 2.0**149
+    count = steps.to(U32)
+    sign = (x.bits(np.uint64) >> 32).to(U32) & (1 << 31)
+    odd = count | (steps > count.to(F64)).to(U32) | sign
+    return where(is_small, odd.bits(F32), found)
+
+
+def rounded_to_float32(x: Number) -> Number:
+    """Round float64 to the numbers of float32, the subnormal ones too, as float64."""
+    bits = x.bits(np.uint64)
+    normal = (bits + ((1 << 28) - 1) + ((bits >> 29) & 1)) & -(1 << 29) % (1 << 64)
+    is_small = abs(x) < 2.0**_LEAST
+    steps = function(round_nearest_even, where(is_small, x, 0.0) * 2.0**149)
+    return where(is_small, steps * 2.0**-149, normal.bits(F64))
 
 
 def decoded(code: Number, dtype: np.dtype) -> Number:
@@ -49,6 +69,12 @@ def decoded(code: Number, dtype: np.dtype) -> Number:
     elif np.isnan(values[-1]):  # one of each sign
         bits = where(size.equals((1 << place) - 1), sign | 0x7FC00000, bits)
     return bits.bits(F32)
+
+
+def decoded_scales(code: Number) -> Number:
+    """Return as float64 the numbers of float8_e8m0fnu that have the bytes `code`."""
+    bits = (code.to(np.uint64) + (1023 - 127)) << 52
+    return where(code.equals(255), np.nan, bits.bits(F64))
 
 
 def encoded(x: Number, dtype: np.dtype) -> Number:

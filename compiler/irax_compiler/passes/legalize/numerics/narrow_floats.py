@@ -46,7 +46,7 @@ def convert_of_double_to_narrow(operation: Operation) -> Sequence[Value] | None:
     target = dtype_of(operation.results[0])
     if x.dtype != F64 or not inexact(target) or target.itemsize > 2:
         return None
-    return [rounded_to_odd(x).to(target).value]
+    return [rounded_to_odd(x, target).to(target).value]
 
 
 @legalizes("stablehlo.convert", kind="missing", of="IREE")
