@@ -4,15 +4,21 @@ operation for the given operands and parameters.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from functools import cache
 from typing import Any
+
+import numpy as np
 
 from irax import tree
 from irax.core.array import Array, as_array
 from irax.core.avals import ShapedArray
 from irax.core.dispatch import bind, call
 from irax.core.module_builder import ModuleBuilder
+from irax.core.settings.hints import Inline
+from irax.core.shardings.layouts import UNSPECIFIED
+from irax.core.shardings.meshes import Mesh
 from irax.execution.jit import jit
 from irax.execution.shapes import eval_shape
 from irax.extend.linear_util import wrap_init
@@ -191,6 +197,29 @@ def groups_of_scan(
         "ft_out": pack(map(nones, (num_carry, num_stacked))),
     }
 
+
+def parameters_of_jit(name: str, jaxpr: Jaxpr) -> dict[str, Any]:
+    """Return the parameters of a call of a jitted function: as JAX has them where `jit` is given
+    none of its options, which modules do not keep.
+    """
+    given, returned = len(jaxpr.invars), len(jaxpr.outvars)
+    return {
+        "jaxpr": jaxpr,
+        "in_shardings": (UNSPECIFIED,) * given,
+        "out_shardings": (UNSPECIFIED,) * returned,
+        "in_layouts": (None,) * given,
+        "out_layouts": (None,) * returned,
+        "donated_invars": (False,) * given,
+        "ctx_mesh": Mesh(np.empty((), object), ()),
+        "name": "<lambda>" if _OF_LAMBDA.fullmatch(name) else name,
+        "keep_unused": False,
+        "inline": Inline.AUTO,
+        "compiler_options_kvs": (),
+    }
+
+
+_OF_LAMBDA = re.compile(r"lambda(_\d+)?")
+"""The names of functions in modules that have none in Python, where it is a keyword."""
 
 call_p: Primitive = _Call("jit")
 while_p: Primitive = _While("while")

@@ -12,6 +12,9 @@ from typing import Any
 
 import numpy as np
 
+from irax.core.settings.hints import Inline
+from irax.core.shardings.layouts import UNSPECIFIED
+
 WIDTH = 80
 INDENT = "  "
 
@@ -128,8 +131,16 @@ def _said(eqn: Any) -> list[tuple[str, Any]]:
     return [
         (key, value)
         for key, value in rows
-        if key not in unsaid or (key != "shape" and value not in (None, ()))
+        if not (name == "jit" and _is_unset(value))
+        and (key not in unsaid or (key != "shape" and value not in (None, ())))
     ]
+
+
+def _is_unset(value: Any) -> bool:
+    """Return True for an option of `jit` that is as it is where none is given."""
+    if isinstance(value, tuple):
+        return all(map(_is_unset, value))
+    return value in (None, False, UNSPECIFIED, Inline.AUTO) or getattr(value, "empty", False)
 
 
 def _parameter(key: str, value: Any, names: Names, indent: str) -> str:

@@ -94,8 +94,8 @@ class _View:
                 return primitives.cond_p, operands, self._branch_params(operation, captured)
         match op:
             case Call(callee=callee):
-                params = {"jaxpr": self.function(callee), "name": callee.partition(".")[0]}
-                return primitives.call_p, operands, params
+                called, name = self.function(callee), callee.partition(".")[0]
+                return primitives.call_p, operands, primitives.parameters_of_jit(name, called)
             case Scan():
                 return primitives.scan_p, operands, self._scan_params(op)
             case UserPrimitive(rules=key):

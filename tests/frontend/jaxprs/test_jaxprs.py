@@ -488,3 +488,20 @@ def test_scans_say_how_their_operands_are_grouped():
         expected = 2.0 * (expected + 3.0 * row)
     assert carry == expected
     np.testing.assert_array_equal(np.stack(stacked, 1), rows)
+
+
+def test_calls_of_jitted_functions_have_jax_s_parameters():
+    def called(xp, jit):
+        return lambda x, y: (jit(xp.add)(x, y), jit(lambda x: (xp.sin(x), x))(x))
+
+    named, unnamed = irax.make_jaxpr(called(jnp, irax.jit))(X, X).eqns
+    assert (named.params["name"], unnamed.params["name"]) == ("add", "<lambda>")
+    assert not named.params["inline"]  # as 0.10 has False
+    assert named.params["ctx_mesh"].empty
+    jax = pytest.importorskip("jax")
+    for mine, theirs in zip(
+        (named, unnamed), jax.make_jaxpr(called(jax.numpy, jax.jit))(X, X).eqns, strict=True
+    ):
+        assert mine.params.keys() == theirs.params.keys()
+        for key in mine.params.keys() - {"jaxpr", "inline"}:
+            assert str(mine.params[key]) == str(theirs.params[key]), key

@@ -17,6 +17,10 @@ class Inline(enum.Enum):
     XLA_LATE = "xla_late"
     AUTO = "auto"
 
+    def __bool__(self) -> bool:
+        """Whether it asks for anything: AUTO is what False is for versions of JAX before 0.11."""
+        return self is not Inline.AUTO
+
 
 class CompilerEffortLevel(enum.Enum):
     """The effort that XLA's compiler takes, as options name it; irax's compilers have no levels.

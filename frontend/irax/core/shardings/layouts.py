@@ -130,6 +130,10 @@ class UnspecifiedValue:
         return "UnspecifiedValue"
 
 
+UNSPECIFIED: UnspecifiedValue = UnspecifiedValue()
+"""That sharding."""
+
+
 def sharding_of_format(what: str, x: Any, shape: Sequence[int] | None = None) -> Any:
     """Return the sharding of a `Format`, which may be None; None for one that nobody has told;
     anything else as it is.
