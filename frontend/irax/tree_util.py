@@ -104,7 +104,8 @@ def tree_flatten(tree: Any, is_leaf: _IsLeaf = None) -> tuple[list[Any], PyTreeD
         is_leaf: called with every subtree; where it returns True, the subtree is a leaf.
 
     Raises:
-        ValueError: a dict has keys that cannot be sorted.
+        ValueError: a dict has keys that cannot be sorted; a class that was registered is taken
+            apart into something else than children and static data; `is_leaf` returns no bool.
 
     Example:
         >>> from irax.tree_util import tree_flatten

@@ -333,3 +333,74 @@ def test_static_data_that_cannot_be_compared_does_not_stop_other_calls():
     for tag in (np.arange(3), np.arange(3), 3, np.arange(4), 5, np.arange(3), 3):
         for _ in range(2):
             np.testing.assert_array_equal(double(Tagged(x, tag)), 2 + np.sum(tag) + 0 * x)
+
+
+# ---- Functions that do not fit ----
+
+
+@pytest.mark.parametrize("parts", ["hello", (2, 3, 4), (7, 7), None, 3, ((1,),)], ids=repr)
+def test_what_an_instance_is_taken_apart_into_is_checked(parts):
+    class Odd:
+        pass
+
+    class OddWithKeys:
+        pass
+
+    tu.register_pytree_node(Odd, lambda _: parts, lambda _, children: Odd())
+    tu.register_pytree_with_keys(OddWithKeys, lambda _: parts, lambda _, children: OddWithKeys())
+    for tree in (Odd(), [OddWithKeys()]):
+        for use in (
+            tu.tree_leaves,
+            tu.tree_leaves_with_path,
+            functools.partial(tu.tree_map, abs),
+            irax.jit(lambda _: 1.0),
+        ):
+            with pytest.raises(ValueError, match=r"apart must return a pair of .* and static data"):
+                use(tree)
+
+
+def test_children_may_be_any_iterable():
+    class Lazy:
+        def __init__(self, *xs):
+            self.xs = xs
+
+    tu.register_pytree_node(Lazy, lambda z: ((x for x in z.xs), None), lambda _, xs: Lazy(*xs))
+    assert tu.tree_map(operator.neg, Lazy(1, 2)).xs == (-1, -2)
+    assert irax.jit(lambda z: z.xs[0] + z.xs[1])(Lazy(1, 2)) == 3
+
+
+def test_is_leaf_returns_a_bool():
+    for answer in ("no", np.ones(2), ()):
+        with pytest.raises(ValueError, match="is_leaf must return True or False, got "):
+            tu.tree_leaves((1, 2), is_leaf=lambda _, answer=answer: answer)
+        with pytest.raises(ValueError, match="is_leaf must return True or False, got "):
+            tu.tree_leaves_with_path((1, 2), is_leaf=lambda _, answer=answer: answer)
+    for answer, leaves in ((None, [1, 2]), (np.True_, [(1, 2)]), (0, [1, 2])):
+        assert tu.tree_leaves((1, 2), is_leaf=lambda _, answer=answer: answer) == leaves
+
+
+def test_static_data_that_cannot_be_compared():
+    class Never:
+        __hash__ = object.__hash__
+
+        def __eq__(self, other):
+            raise TypeError("never equal")
+
+    @tu.register_static
+    class Held(Never):
+        pass
+
+    for data in (np.arange(3), irax.numpy.arange(3)):
+        a, b = tu.tree_structure(Tagged(data)), tu.tree_structure(Tagged(data + 0))
+        with pytest.raises(ValueError, match=r"static data must be hashable.* arrays must be leav"):
+            assert a == b
+    with pytest.raises(ValueError, match="never equal"):
+        assert tu.tree_structure(Held()) == tu.tree_structure(Held())
+
+
+class Tagged:
+    def __init__(self, tag):
+        self.tag = tag
+
+
+tu.register_pytree_node(Tagged, lambda tagged: ((), tagged.tag), lambda tag, _: Tagged(tag))

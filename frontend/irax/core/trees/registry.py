@@ -23,6 +23,8 @@ from typing import Any, TypeVar
 
 import optree
 
+from irax.core.trees.parts import checked, not_parts
+
 NAMESPACE = "irax"
 ARRAYS = "irax.arrays"
 """The namespace in which typed keys are not leaves but hold their words: pytrees as transformations
@@ -217,7 +219,7 @@ def register_pytree_node(
     if flatten_with_keys_func is not None:
         register_pytree_with_keys(nodetype, flatten_with_keys_func, unflatten_func, flatten_func)
         return
-    _register(nodetype, flatten_func, unflatten_func, optree.FlattenedEntry)
+    _register(nodetype, checked(flatten_func), unflatten_func, optree.FlattenedEntry)
 
 
 def register_pytree_node_class(cls: _Class) -> _Class:
@@ -285,15 +287,21 @@ def register_pytree_with_keys(
     """
 
     def flatten(instance: Any) -> tuple[tuple[Any, ...], Hashable, tuple[KeyEntry, ...]]:
-        pairs, static = flatten_with_keys(instance)
-        keys, children = tuple(zip(*pairs, strict=True)) or ((), ())
+        found = flatten_with_keys(instance)
+        try:
+            pairs, static = found
+            keys, children = tuple(zip(*pairs, strict=True)) or ((), ())
+        except (TypeError, ValueError) as error:
+            raise not_parts(instance, found, "pairs of a key and a child") from error
         return children, static, keys
 
-    def flatten_as_asked(instance: Any) -> tuple[Any, ...]:
-        assert flatten_func is not None
-        return flatten(instance) if _asked.keys else flatten_func(instance)
+    parts = flatten if flatten_func is None else checked(flatten_func)
 
-    _register(nodetype, flatten_as_asked if flatten_func else flatten, unflatten_func, _Keyed)
+    def flatten_as_asked(instance: Any) -> tuple[Any, ...]:
+        return flatten(instance) if _asked.keys else parts(instance)
+
+    chosen = flatten if flatten_func is None else flatten_as_asked
+    _register(nodetype, chosen, unflatten_func, _Keyed)
 
 
 def register_pytree_with_keys_class(cls: _Class) -> _Class:

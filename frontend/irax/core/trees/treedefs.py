@@ -77,7 +77,16 @@ class PyTreeDef:
         return self.spec.walk(leaves, node, f_leaf)
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, PyTreeDef) and self.spec == other.spec
+        if not isinstance(other, PyTreeDef):
+            return False
+        try:
+            return self.spec == other.spec
+        except Exception as error:  # of static data, which may be arrays
+            raise ValueError(
+                f"two structures of pytrees cannot be compared, as the static data of their nodes "
+                f"cannot: {error}; static data must be hashable and equal as a whole, so arrays "
+                f"must be leaves: {reprlib.repr(self)}"
+            ) from error
 
     def __hash__(self) -> int:
         return hash(self.spec)
@@ -126,8 +135,10 @@ def flatten(
     """Return the leaves of a pytree and its structure, by the registry of a namespace.
 
     Raises:
-        ValueError: a dict has keys that cannot be sorted.
+        ValueError: a dict has keys that cannot be sorted; a class registered by the user is taken
+            apart into something else than children and static data; or `is_leaf` returned no bool.
     """
+    is_leaf = None if is_leaf is None else _answering(is_leaf)
     leaves, spec = optree.tree_flatten(tree, is_leaf, namespace=namespace)
     if _has_foreign_nodes(spec):
         leaves, spec = optree.tree_flatten(tree, with_foreign(is_leaf), namespace=namespace)
@@ -148,7 +159,24 @@ def with_foreign(is_leaf: Callable[[Any], bool] | None) -> Callable[[Any], bool]
     """Return `is_leaf`, extended to objects that optree takes apart and JAX does not: see
     `is_foreign`.
     """
-    return lambda x: (is_leaf is not None and is_leaf(x)) or is_foreign(type(x))
+    if is_leaf is None:
+        return lambda x: is_foreign(type(x))
+    answer = _answering(is_leaf)
+    return lambda x: answer(x) or is_foreign(type(x))
+
+
+def _answering(is_leaf: Callable[[Any], bool]) -> Callable[[Any], bool]:
+    """Return `is_leaf` with a check of what it returns."""
+
+    def answer(x: Any) -> bool:
+        found: Any = is_leaf(x)
+        if found is True or found is False or found is None:
+            return bool(found)
+        if isinstance(found, int) or getattr(found, "shape", None) == ():
+            return bool(found)
+        raise ValueError(f"is_leaf must return True or False, got {reprlib.repr(found)}")
+
+    return answer
 
 
 def is_foreign(kind: type) -> bool:
