@@ -225,6 +225,37 @@ def test_errors(transform):
         call(lambda b: lax.custom_root(lambda x: x, b, newton, None), 3.0)
 
 
+PAIR = lambda _, y: (y, y)
+SAME = lambda _, y: y
+
+
+@pytest.mark.parametrize("around", [lambda f: f, irax.jit])
+@pytest.mark.parametrize(
+    ("error", "call"),
+    [
+        (TypeError, lambda x: lax.custom_root(lambda x: (x, x), x, SAME, SAME)),
+        (TypeError, lambda x: lax.custom_root(lambda x: None, x, SAME, SAME)),
+        (TypeError, lambda x: lax.custom_root(lambda x: x, x, SAME, PAIR)),
+        (ValueError, lambda x: lax.custom_root(lambda x: x, x, SAME, SAME, has_aux=True)),
+        (TypeError, lambda x: lax.custom_linear_solve(lambda x: [x], x, SAME, symmetric=True)),
+        (ValueError, lambda x: lax.custom_linear_solve(lambda x: x * np.ones(2), x, SAME)),
+        (TypeError, lambda x: lax.custom_linear_solve(lambda x: x, x, SAME, PAIR)),
+        (ValueError, lambda x: lax.custom_linear_solve(lambda x: x, x, SAME, lambda *_: B)),
+    ],
+)
+def test_functions_that_the_solver_does_not_call_are_checked(around, error, call):
+    for _ in range(2):
+        with pytest.raises(error):
+            around(call)(1.0)
+
+
+def test_functions_that_read_values_are_checked_where_they_are_used():
+    positive = lambda x: x if x > 0 else -x
+    assert lax.custom_root(positive, 1.0, SAME, SAME) == 1
+    reads = lambda _, y: y if y > 0 else 2 * y
+    assert lax.custom_linear_solve(lambda x: x, 1.0, SAME, reads) == 1
+
+
 def test_what_the_rule_does_not_know_is_not_transposed():
     inverse = irax.linear_transpose(lambda b: solve(A, b), B)
     close(inverse(B)[0], np.linalg.solve(A.T, B))

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from irax import dtypes
+from irax.config import config
 from irax.core import source
 from irax.core.array import Array, as_array
 from irax.core.avals import ShapedArray
@@ -78,22 +79,25 @@ def custom_linear_solve(
     checked = unknown.checked(matvec, "matvec")
 
     def run() -> Any:
-        return unknown.solution(solve(checked, b), solve, "solve", has_aux)
+        found = unknown.solution(solve(checked, b), solve, "solve", has_aux)
+        unknown.check_others(equations, matvec, transpose_solve)
+        return found
 
-    def write(_: ModuleBuilder) -> Any:
-        solver = _Solver(unknown, solve, "solve", has_aux, checked)
-        traced = [
-            unknown.trace(solver, unknown.inputs(), solve),
-            unknown.trace(unknown.flat(checked), unknown.inputs(), matvec),
-        ]
+    def equations() -> list[Traced]:
+        traced = [unknown.trace(unknown.flat(checked), unknown.inputs(), matvec)]
         if transpose_solve is not None:
             vecmat: Any = checked if symmetric else _Transposed(checked, b)
             back = _Solver(unknown, transpose_solve, "transpose_solve", has_aux, vecmat)
             traced.append(unknown.trace(back, unknown.inputs(), transpose_solve))
             traced.append(unknown.trace(unknown.flat(vecmat), unknown.inputs(), matvec))
+        return traced
+
+    def write(_: ModuleBuilder) -> Any:
+        solver = _Solver(unknown, solve, "solve", has_aux, checked)
+        traced = [unknown.trace(solver, unknown.inputs(), solve), *equations()]
         names, consts = captures_first(traced)
-        function, equations, *others = names
-        op = LinearSolve(function, equations, len(consts), *(others or (None, None)))
+        function, product, *others = names
+        op = LinearSolve(function, product, len(consts), *(others or (None, None)))
         return solver.results(
             bind(op, *consts, *unknown.arrays, builder=traced[0].builder), traced[0]
         )
@@ -131,7 +135,8 @@ def custom_root(
     Raises:
         TypeError: what a function returns has another structure than `initial_guess`, or other
             dtypes.
-        ValueError: what a solver returns has other shapes than `initial_guess`.
+        ValueError: what a solver returns has other shapes than `initial_guess`; or, with
+            `has_aux`, `solve` returns no pair.
 
     >>> def newton(f, x):
     ...     step = lambda _, x: x - f(x) / irax.grad(f)(x)
@@ -143,12 +148,15 @@ def custom_root(
     Array(0.25, dtype=float32, weak_type=True)
     """
     unknown = _Unknown("lax.custom_root", "initial_guess", initial_guess)
+    unknown.no_pair = ValueError
     for function in (f, solve, tangent_solve):
         check_callable(function, unknown.what)
     checked = unknown.structured(f, "f")
 
     def run() -> Any:
-        return unknown.solution(solve(checked, initial_guess), solve, "solve", has_aux)
+        found = unknown.solution(solve(checked, initial_guess), solve, "solve", has_aux)
+        unknown.check_others(equations, f, tangent_solve)
+        return found
 
     def tangent(*leaves: Array) -> list[Array]:
         x, y = (unknown.unflatten(part) for part in unknown.halves(leaves))
@@ -157,15 +165,16 @@ def custom_root(
             unknown.solution(tangent_solve(derivative, y), tangent_solve, "tangent_solve", False)
         )
 
+    def equations() -> list[Traced]:
+        equation = unknown.trace(unknown.flat(checked), unknown.inputs(), f)
+        residuals = [Input(ShapedArray(x.shape, x.dtype), None, "y") for x in equation.results]
+        tangents = unknown.trace(tangent, [*unknown.inputs(), *residuals], tangent_solve)
+        return [equation, tangents]
+
     def write(_: ModuleBuilder) -> Any:
         solver = _Solver(unknown, solve, "solve", has_aux, checked)
-        equations = unknown.trace(unknown.flat(checked), unknown.inputs(), f)
-        residuals = [Input(ShapedArray(x.shape, x.dtype), None, "y") for x in equations.results]
-        traced = [
-            unknown.trace(solver, known_inputs(unknown.arrays, unknown.names), solve),
-            equations,
-            unknown.trace(tangent, [*unknown.inputs(), *residuals], tangent_solve),
-        ]
+        inputs = known_inputs(unknown.arrays, unknown.names)
+        traced = [unknown.trace(solver, inputs, solve), *equations()]
         (function, equation, tangents), consts = captures_first(traced)
         op = Root(function, equation, tangents, len(consts))
         return solver.results(
@@ -178,8 +187,12 @@ def custom_root(
 class _Unknown:
     """The unknown of an equation: a pytree of inexact arrays."""
 
+    no_pair: type[Exception] = TypeError
+    """The error for a solver that returns no pair of a solution and further values."""
+
     def __init__(self, what: str, name: str, like: Any) -> None:
         self.what, self.name = what, name
+        self.mismatch: Exception | None = None
         leaves, self.tree = array_trees.tree_flatten(like)
         self.names = leaf_names(name, like)
         self.arrays = [as_array(x, f"{what}: {n}") for x, n in zip(leaves, self.names, strict=True)]
@@ -248,7 +261,8 @@ class _Unknown:
             structure = array_trees.tree_structure(like)
             title = _title(function, role)
             error = array_trees.structure_error(structure, out, self.name, title)
-            raise TypeError(f"{self.what} at {source.user_line()}: {error}")
+            self.mismatch = TypeError(f"{self.what} at {source.user_line()}: {error}")
+            raise self.mismatch
         return [
             pvary(x, like.aval.vma) for x, like in zip(self.leaves(out), self.arrays, strict=True)
         ]
@@ -269,10 +283,11 @@ class _Unknown:
         ):
             table = side_by_side(self.names, (self.name, title), (expected, found))
             same_shapes = [x.shape for x in expected] == [x.shape for x in found]
-            raise (TypeError if same_shapes else ValueError)(
+            self.mismatch = (TypeError if same_shapes else ValueError)(
                 f"{self.what} at {source.user_line()}: {title} must have the shapes and dtypes of "
                 f"{self.name}:\n{table}"
             )
+            raise self.mismatch
         return self.unflatten(
             [
                 x if x.dtype == like.dtype else convert(x, like.dtype)
@@ -280,17 +295,46 @@ class _Unknown:
             ]
         )
 
+    def check_others(self, trace: Function, *functions: Function | None) -> None:
+        """Trace functions that only derivatives need, so that their results are checked: once for
+        the same code and types. What reads values cannot be traced: it is checked when it is used.
+        """
+        types = tuple(x.aval for x in self.arrays)
+        kind = self.what, self.tree, types, *map(_code, functions)
+        if kind in _checked_kinds or config.stepwise or config.debug_key_reuse:
+            return
+        try:
+            trace()
+        except Exception as error:
+            if error is self.mismatch:
+                raise
+        if len(_checked_kinds) >= _MOST_KINDS:
+            _checked_kinds.clear()
+        _checked_kinds.add(kind)
+
     def solution(self, out: Any, function: Function, role: str, has_aux: bool) -> Any:
         """Return a solver's result, checked."""
         if not has_aux:
             return self.alike(out, function, role)
         if not (isinstance(out, tuple | list) and len(out) == 2):
-            raise TypeError(
+            self.mismatch = self.no_pair(
                 f"{self.what} at {source.user_line()}: with has_aux=True, {role} "
                 f"({name_of(function)}) must return a pair (solution, aux), got {out!r}"
             )
+            raise self.mismatch
         aux = array_trees.tree_map(lambda x: as_array(x, f"{self.what}: aux"), out[1])
         return self.alike(out[0], function, role), aux
+
+
+_checked_kinds: set[Any] = set()
+"""The code and types of equations whose functions were checked."""
+_MOST_KINDS = 1024
+
+
+def _code(function: Any) -> Any:
+    """Return the code of a function; its class where it has none."""
+    function = getattr(function, "func", function)  # of a partial
+    return getattr(function, "__code__", type(function))
 
 
 def _is_pytree(function: Function) -> bool:
