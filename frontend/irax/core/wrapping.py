@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import functools
 import inspect
+import types
 from collections.abc import Callable
-from typing import Any
+from typing import Any, TypeVar
+
+from irax.core import origins
 
 _KINDS = {"__name__": str, "__qualname__": str, "__annotations__": dict}
 """The types of attributes that functions take no others for."""
@@ -38,6 +41,26 @@ def wraps(function: Callable[..., Any]) -> Callable[[Callable[..., Any]], Callab
         return wrapper
 
     return decorate
+
+
+_Function = TypeVar("_Function", bound=Callable[..., Any])
+
+
+def renamed(function: _Function, name: str, module: str | None = None) -> _Function:
+    """Return a copy of a function that has another name: an alias that says its own, and the module
+    that has it, if that is another one.
+
+    >>> renamed(wraps, "alias").__name__
+    'alias'
+    """
+    copied: Any = function
+    code, defaults, cells = copied.__code__, copied.__defaults__, copied.__closure__
+    copy: Any = types.FunctionType(code, copied.__globals__, name, defaults, cells)
+    copy.__kwdefaults__ = copied.__kwdefaults__
+    vars(copy).update(vars(copied))
+    copy.__doc__, copy.__annotations__ = copied.__doc__, copied.__annotations__
+    copy.__module__, copy.__qualname__ = module or origins.module_of(copied), name
+    return copy
 
 
 class SignatureOfWrapped:

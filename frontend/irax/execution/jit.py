@@ -19,6 +19,7 @@ from irax.execution.backend import check_device
 from irax.execution.divided_functions import DividedFunction, PlacedFunction
 from irax.execution.jit_parameters import parameters_of
 from irax.execution.jitted import PjitFunction
+from irax.execution.library_stages import stages_by
 from irax.execution.shardings.jit_shardings import check_constrained, name_several_devices
 from irax_runtime.device import Device
 
@@ -188,6 +189,9 @@ def jit(
     if in_shardings is not None or out_shardings is not None:
         return PlacedFunction(fun, (in_shardings, out_shardings), *options)
     return PjitFunction(fun, *options)
+
+
+stages_by(jit)
 
 
 def block_until_ready(x: Any) -> Any:

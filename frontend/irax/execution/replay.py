@@ -31,6 +31,7 @@ from irax.core.key_arrays import KeyArray
 from irax.core.tracebacks import api_boundary, hide_frames
 from irax.core.tracing import Input, Traced, concrete_array, trace_function
 from irax.core.trees import array_trees
+from irax.execution import library_stages
 from irax_compiler import api, mlir
 from irax_compiler.ops.evaluation import straight
 from irax_compiler.ops.evaluation.evaluator import Program
@@ -61,6 +62,8 @@ def replayed(function: _Function, numbers_vary: bool = False) -> _Function:
     What it does must depend on nothing but its arguments and the options that traces depend on.
     Calls that depend on elements of arrays are not replayed. Numbers of Python are part of the kind
     of a call; with `numbers_vary` they are operands, like arrays.
+
+    It has the methods `lower`, `trace`, `eval_shape` and `clear_cache` of jitted functions.
     """
     plain, function = function, library(function, numbers_vary)
     kept: dict[Any, _Replay | float | None] = {}  # until it is replayed, the time it has taken
@@ -115,7 +118,15 @@ def replayed(function: _Function, numbers_vary: bool = False) -> _Function:
             hide_frames(error)
             raise
 
-    return replaying  # pyright: ignore[reportReturnType]
+    found: Any = replaying
+    for stage in ("lower", "trace", "eval_shape"):
+        setattr(found, stage, functools.partial(_at_stage, stage, function))
+    found.clear_cache = kept.clear
+    return found
+
+
+def _at_stage(stage: str, function: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Any:
+    return getattr(library_stages.jitted(function, args, kwargs), stage)(*args, **kwargs)
 
 
 def replay_functions(package: str, also: Collection[str] = (), but: Collection[str] = ()) -> None:

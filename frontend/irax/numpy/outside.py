@@ -7,6 +7,7 @@ from typing import Any
 
 from irax.core.dtypes.strictness import library
 from irax.core.tracebacks import api_boundary
+from irax.core.wrapping import renamed
 from irax.execution.replay import public, replayed
 from irax.numpy.ufunc_objects import ufunc
 
@@ -42,11 +43,16 @@ def replay_all(namespace: dict[str, Any]) -> None:
 
 
 def as_public(name: str, value: Any) -> Any:
-    """Return the public form of a value that a module defines under a name of `irax.numpy`."""
+    """Return the public form of a value that a module defines under a name of `irax.numpy`, which
+    is the value's name, too: `acos` is not called arccos.
+    """
     if name in _AS_THEY_ARE:
-        return api_boundary(value) if inspect.isfunction(value) else value
+        return public(value, "irax.numpy", kind=api_boundary)
     if isinstance(value, ufunc):
-        value.replay()
-        return value
+        found = value.named(name)
+        found.replay()
+        return found
+    if inspect.isfunction(value) and value.__name__ != name and not name.startswith("_"):
+        value = renamed(value, name)
     is_replayed = name not in _BY_ELEMENTS | _OF_NUMPY | _COPIES
     return public(value, "irax.numpy", kind=replayed if is_replayed else library)

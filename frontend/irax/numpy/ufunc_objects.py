@@ -97,9 +97,25 @@ class ufunc:
     def __hash__(self) -> int:
         return hash(self._made_of)
 
+    def named(self, name: str) -> ufunc:
+        """Return the function under a name: itself, if it has it."""
+        if name == self.__name__:
+            return self
+        found = object.__new__(ufunc)
+        vars(found).update(vars(self))
+        found.__name__ = found.__qualname__ = name
+        found._made_of = (*self._made_of[:3], name, *self._made_of[4:])
+        found._call = self._made_of[5] or found._of_elements
+        return found
+
     def replay(self) -> None:
         """Replay calls outside of traces, which makes them faster."""
-        self._call = replayed(self._call, numbers_vary=True)
+        call: Any = replayed(self._call, numbers_vary=True)
+        self._call = call
+        self.lower: Callable[..., Any] = call.lower
+        self.trace: Callable[..., Any] = call.trace
+        self.eval_shape: Callable[..., Any] = call.eval_shape
+        self.clear_cache: Callable[[], None] = call.clear_cache
 
     def _of_elements(self, *operands: ArrayLike) -> Any:
         self._call = vectorize(self.__wrapped__)

@@ -227,7 +227,8 @@ def test_lowering_for_platforms_that_are_not_here():
     with pytest.raises(ValueError, match="one device"):
         both.compile(device_assignment=irax.devices()[:1] * 2)
     assert isinstance(irax.jit(jnp.sin), irax.stages.Wrapped)
-    assert not isinstance(jnp.sin, irax.stages.Wrapped)
+    assert isinstance(jnp.sin, irax.stages.Wrapped)
+    assert not isinstance(irax.tree.map, irax.stages.Wrapped)
 
 
 class OnOneDevice:

@@ -494,7 +494,10 @@ def test_large_structures_are_cut():
 
 @pytest.mark.parametrize("name", sorted({*tree.__all__} - {"static"}))
 def test_the_short_names(name):
-    assert getattr(tree, name) is getattr(tu, f"tree_{name}")
+    short = getattr(tree, name)
+    assert short.__code__ is getattr(tu, f"tree_{name}").__code__
+    assert short.__name__ == name
+    assert pickle.loads(pickle.dumps(short)) is short
 
 
 def test_examples():
