@@ -175,6 +175,30 @@ def test_work_for_plans_of_memory_grows_with_the_results() -> None:
     assert counts[2] < MOST * counts[1]
 
 
+def _composites(n: int) -> Module:
+    """Return a module of calls of functions, each of one of its own."""
+    lines = ["func.func @main(%x0: tensor<4xf32>) -> tensor<4xf32> {"]
+    for i in range(n):
+        lines.append(
+            f'%x{i + 1} = stablehlo.composite "irax.call" %x{i} {{decomposition = @f{i}}} '
+            ": (tensor<4xf32>) -> tensor<4xf32>"
+        )
+    lines += [f"return %x{n} : tensor<4xf32>", "}"]
+    for i in range(n):
+        lines += [
+            f"func.func private @f{i}(%x: tensor<4xf32>) -> tensor<4xf32> {{",
+            "%y = stablehlo.sine %x : tensor<4xf32>",
+            "return %y : tensor<4xf32>",
+            "}",
+        ]
+    return mlir.parse_module("\n".join(lines))
+
+
+def test_work_for_composites_grows_with_their_number() -> None:
+    counts = [calls(run_pipeline, _composites(n), "decompose") for n in (8, 192, 384)]
+    assert counts[2] < MOST * counts[1]
+
+
 def _barriers(n: int) -> Module:
     """Return a module of sums with numbers, each behind a fusion barrier."""
     lines = ["%c = stablehlo.constant dense<1.0> : tensor<4xf32>"]

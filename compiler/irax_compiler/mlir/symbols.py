@@ -141,10 +141,12 @@ def is_public(function: Operation) -> bool:
     return visibility.value == "public"
 
 
-def unique_name(module: Module, name: str) -> str:
-    """`name`, or `name_1`, `name_2`, ... if the module has it already."""
+def unique_name(module: Module, name: str, after: int = 0) -> str:
+    """`name`, or `name_1`, `name_2`, ... if the module has it already; those up to a number `after`
+    are known to be taken.
+    """
     taken, candidate = ir.SymbolTable(module.operation), name
-    for count in itertools.count(1):
+    for count in itertools.count(after + 1):
         if candidate not in taken:
             break
         candidate = f"{name}_{count}"

@@ -21,6 +21,8 @@ class ModuleBuilder(OfThisProcess):
     def __init__(self, module: mlir.Module | None = None) -> None:
         self.module = mlir.new_module() if module is None else module
         self._imported: dict[tuple[int, str], tuple[ModuleBuilder, dict[str, str]]] = {}
+        self._counts: dict[str, int] = {}
+        """The numbers after names that many functions have in common: lower ones are taken."""
         self.kept: list[Any] = []
         """Python objects that the module refers to and must keep alive: functions that it calls
         back."""
@@ -37,7 +39,10 @@ class ModuleBuilder(OfThisProcess):
 
     def unique_name(self, name: str) -> str:
         """`name`, or `name_1`, ... if there is such a function already."""
-        return mlir.unique_name(self.module, name)
+        found = mlir.unique_name(self.module, name, self._counts.get(name, 0))
+        if found != name:
+            self._counts[name] = int(found.rpartition("_")[2])
+        return found
 
     def import_function(self, other: ModuleBuilder, name: str) -> str:
         """Copies a function of another module, and those it calls, here; each only once.

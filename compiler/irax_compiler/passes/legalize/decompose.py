@@ -10,7 +10,7 @@ from math import prod
 from typing import Any, ClassVar
 
 from irax_compiler import mlir
-from irax_compiler.determinism import is_in_marked
+from irax_compiler.determinism import is_marked
 from irax_compiler.effects import remove_dead_primitives
 from irax_compiler.mlir import InsertionPoint, Module, Operation, Value, shape_of
 from irax_compiler.ops.composite import Composite, decomposition_of
@@ -59,20 +59,22 @@ class Decompose(Pass):
         if defined:  # of which some are made of composites
             operations = list(nested(module.operation))
         functions = mlir.functions(module)
+        # How many matrices there are must not matter in marked functions: LAPACK factors each.
+        is_free = not is_marked(module.operation)
         for operation in operations:
             if operation.name == Composite.name and not self._is_kept(operation):
-                replace(operation, self._called(operation, functions))
+                replace(operation, self._called(operation, functions, is_free))
 
     def _is_kept(self, composite: Operation) -> bool:
         return not self.elementwise and isinstance(read(composite), ByFormula)
 
-    def _called(self, composite: Operation, functions: Mapping[str, Operation]) -> Sequence[Value]:
-        """Build a call in place of a composite."""
+    def _called(
+        self, composite: Operation, functions: Mapping[str, Operation], is_free: bool
+    ) -> Sequence[Value]:
+        """Build a call in place of a composite; small matrices need no library if it `is_free`."""
         op, callee = read(composite), decomposition_of(composite)
         target = find(self.target) if self.target else NO_TARGET
         on_host = target.host_functions.get(op.name)
-        # How many matrices there are must not matter in marked functions: LAPACK factors each.
-        is_free = not is_in_marked(composite)
         if is_free and op.name in ELIMINATIONS and _is_small(composite.operands[0]):
             on_host = None
         if on_host is None and not functions[callee].regions[0].blocks:
