@@ -207,6 +207,28 @@ def test_square_roots_as_powers_of_zeros_and_infinities():
                 assert not np.signbit(result).any()
 
 
+@pytest.mark.parametrize("exponent", [-2.0, -1.5, 1.5, 2.5])
+def test_powers_of_a_few_products_and_a_root(exponent):
+    """Large and small numbers are among them, whose squares and cubes are not numbers."""
+    special = np.array([0.0, -0.0, 1, -1, np.inf, -np.inf, np.nan])
+    limits = np.finfo(np.float32)
+    most = np.array([limits.max, -limits.max, limits.tiny, -limits.tiny])
+    spread = 10.0 ** np.linspace(-12, 12, 999)
+    x = np.concatenate([special, most, spread, -spread]).astype(np.float32)
+    with np.errstate(all="ignore"):
+        expected = (x.astype(np.float64) ** exponent).astype(np.float32)
+    expected[abs(expected) < limits.tiny] *= 0  # the processor does so
+    for result in run(lambda x: jnp.power(x, exponent), x):
+        result = np.array(result)
+        result[abs(result) < limits.tiny] *= 0
+        is_number = ~np.isnan(expected)
+        np.testing.assert_array_equal(np.isnan(result), ~is_number)
+        np.testing.assert_allclose(result, expected, rtol=4e-7)
+        np.testing.assert_array_equal(
+            np.signbit(result[is_number]), np.signbit(expected[is_number])
+        )
+
+
 def test_integer_power_is_multiplications_and_differentiable_at_zero():
     text = str(irax.make_ir(lambda x: jnp.power(x, 3))(1.0))
     assert text.count("stablehlo.multiply") == 2

@@ -87,3 +87,19 @@ func.func @power_of_half(%x: tensor<4xf32>) -> tensor<4xf32> {
 // CHECK-NOT:    stablehlo.divide
 // CHECK:        stablehlo.sqrt
 // CHECK:        return
+
+// Nor halves of odd numbers; the reciprocal comes first, since the cube may be infinite.
+func.func @power_of_halves(%x: tensor<4xf32>) -> tensor<4xf32> {
+  %0 = stablehlo.constant dense<-1.5> : tensor<4xf32>
+  %1 = stablehlo.power %x, %0 : tensor<4xf32>
+  return %1 : tensor<4xf32>
+}
+// CHECK:      func.func @power_of_halves
+// CHECK-NOT:    f64
+// CHECK:        ^bb0([[X:%\w+]]: tensor<f32>)
+// CHECK-NEXT:     [[OVER:%\w+]] = stablehlo.divide {{.*}}, [[X]]
+// CHECK-NEXT:     [[SIZE:%\w+]] = stablehlo.abs [[OVER]]
+// CHECK:          [[ROOT:%\w+]] = stablehlo.sqrt [[SIZE]]
+// CHECK-NEXT:     stablehlo.multiply [[SIZE]], [[ROOT]]
+// CHECK-NOT:    stablehlo.divide
+// CHECK:        return

@@ -67,12 +67,29 @@ def _root(x: Number) -> Number:
     return where(x.equals(-np.inf), np.inf, abs(function(elementwise.sqrt, x)))
 
 
+def _square(x: Number) -> Number:
+    return x * x
+
+
+def _one_over_root_of_cube(x: Number) -> Number:
+    """Return x**-1.5. The reciprocal comes first, as the cube may be infinite; it may be 0 for
+    negative x, which have no root.
+    """
+    reciprocal = abs(1.0 / x)
+    has_no_root = (x < 0) & (x > -np.inf)
+    return where(has_no_root, np.nan, reciprocal * function(elementwise.sqrt, reciprocal))
+
+
 _BY_EXPONENT: dict[float, Callable[[Number], Number]] = {
+    -2.0: lambda x: _square(1.0 / x),
+    -1.5: _one_over_root_of_cube,
     -1.0: lambda x: 1.0 / x,
     -0.5: lambda x: 1.0 / _root(x),
     0.5: _root,
     1.0: lambda x: x,
-    2.0: lambda x: x * x,
+    1.5: lambda x: abs(x) * _root(x),
+    2.0: _square,
+    2.5: lambda x: _square(x) * _root(x),
     3.0: lambda x: x * x * x,
 }
 """Formulas for constant exponents, of a root or a few products."""
