@@ -75,3 +75,49 @@ func.func @not_broadcast(%a: tensor<300x200x16xf32>, %b: tensor<200x16xf32>) -> 
 }
 // CHECK-LABEL: func.func @not_broadcast
 // CHECK:         stablehlo.reduce({{.*}}) applies stablehlo.add across dimensions = [2]
+
+// Reductions beside short rows take these by columns, with the operations on arrays that are broadcast,
+// which others may use, too: here, as one array with the columns first.
+func.func @forces(%x: tensor<100x3xf32>, %w: tensor<100x100xf32>) -> (tensor<100x3xf32>, tensor<100x100x3xf32>) {
+  %zero = stablehlo.constant dense<0.0> : tensor<f32>
+  %0 = stablehlo.broadcast_in_dim %x, dims = [1, 2] : (tensor<100x3xf32>) -> tensor<100x100x3xf32>
+  %1 = stablehlo.broadcast_in_dim %x, dims = [0, 2] : (tensor<100x3xf32>) -> tensor<100x100x3xf32>
+  %2 = stablehlo.subtract %0, %1 : tensor<100x100x3xf32>
+  %3 = stablehlo.broadcast_in_dim %w, dims = [0, 1] : (tensor<100x100xf32>) -> tensor<100x100x3xf32>
+  %4 = stablehlo.multiply %2, %3 : tensor<100x100x3xf32>
+  %5 = stablehlo.reduce(%4 init: %zero) applies stablehlo.add across dimensions = [1] : (tensor<100x100x3xf32>, tensor<f32>) -> tensor<100x3xf32>
+  return %5, %2 : tensor<100x3xf32>, tensor<100x100x3xf32>
+}
+// CHECK-LABEL: func.func @forces
+// CHECK:         stablehlo.subtract {{.*}} : tensor<3x100x100xf32>
+// CHECK:         [[X:%\w+]] = stablehlo.multiply {{.*}} : tensor<3x100x100xf32>
+// CHECK-NEXT:    [[SUMS:%\w+]] = stablehlo.reduce([[X]] {{.*}} across dimensions = [2]
+// CHECK-NEXT:    stablehlo.transpose [[SUMS]], dims = [1, 0] : (tensor<3x100xf32>) -> tensor<100x3xf32>
+
+// In a loop, as arrays of their own.
+func.func @steps(%x: tensor<100x3xf32>, %w: tensor<100x100xf32>) -> tensor<100x3xf32> {
+  %zero = stablehlo.constant dense<0.0> : tensor<f32>
+  %none = stablehlo.constant dense<0> : tensor<i32>
+  %one = stablehlo.constant dense<1> : tensor<i32>
+  %nine = stablehlo.constant dense<9> : tensor<i32>
+  %0:2 = stablehlo.while(%k = %none, %y = %x) : tensor<i32>, tensor<100x3xf32>
+  cond {
+    %1 = stablehlo.compare LT, %k, %nine : (tensor<i32>, tensor<i32>) -> tensor<i1>
+    stablehlo.return %1 : tensor<i1>
+  } do {
+    %k1 = stablehlo.add %k, %one : tensor<i32>
+    %1 = stablehlo.broadcast_in_dim %y, dims = [1, 2] : (tensor<100x3xf32>) -> tensor<100x100x3xf32>
+    %2 = stablehlo.broadcast_in_dim %w, dims = [0, 1] : (tensor<100x100xf32>) -> tensor<100x100x3xf32>
+    %3 = stablehlo.multiply %1, %2 : tensor<100x100x3xf32>
+    %4 = stablehlo.reduce(%3 init: %zero) applies stablehlo.add across dimensions = [1] : (tensor<100x100x3xf32>, tensor<f32>) -> tensor<100x3xf32>
+    stablehlo.return %k1, %4 : tensor<i32>, tensor<100x3xf32>
+  }
+  return %0#1 : tensor<100x3xf32>
+}
+// CHECK-LABEL: func.func @steps
+// CHECK:         [[Y0:%\w+]] = stablehlo.slice %iterArg{{\w*}} [0:100, 0:1]
+// CHECK:         stablehlo.multiply {{.*}} : tensor<100x100xf32>
+// CHECK:         stablehlo.reduce({{.*}} across dimensions = [1] : (tensor<100x100xf32>, tensor<f32>) -> tensor<100xf32>
+// CHECK:         stablehlo.slice %iterArg{{\w*}} [0:100, 2:3]
+// CHECK:         stablehlo.concatenate {{.*}}, dim = 1
+// CHECK-NOT:     tensor<100x100x3xf32>

@@ -174,6 +174,7 @@ IREE: tuple[Legalization, ...] = (
     products.extremum_of_bfloat16,
     short_rows.reduction_of_broadcast_rows,
     short_rows.reduction_of_short_rows,
+    short_rows.reduction_beside_short_rows,
     complex_numbers.windows_of_dilated_complex,
     complex_numbers.pad_of_complex,
     complex_numbers.bitcast_of_complex,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from math import prod
 
 import numpy as np
 
@@ -21,6 +22,9 @@ from irax_compiler.passes.rewriting import read_as
 New = Callable[[np.dtype, Sequence[int]], Array]
 """Returns memory for an array."""
 
+AGAIN = 4
+"""The number of times that elements are read from which they are put side by side before."""
+
 # ---- moves ---------------------------------------------------------------------------------------
 
 
@@ -36,8 +40,11 @@ def moved(operation: Operation, arrays: Sequence[Array], new: New) -> Array:
     """Lower an operation that moves elements. Where possible, nothing is copied."""
     op, extents = read(operation), shape_of(operation.results[0])
     if len(arrays) == 1:
-        found = arrays[0].seen_through(op)
-        return contiguous(arrays[0], new).with_shape(extents) if found is None else found
+        (array,) = arrays
+        if prod(extents) >= AGAIN * array.size and not _is_read_by_vectors(array):
+            array = copied(array, new)
+        found = array.seen_through(op)
+        return contiguous(array, new).with_shape(extents) if found is None else found
     whole = new(arrays[0].dtype, extents)
     if isinstance(op, Pad):
         nests.fill(whole, arrays[1].read())
@@ -54,6 +61,12 @@ def moved(operation: Operation, arrays: Sequence[Array], new: New) -> Array:
         _copy_to(whole, Slice(tuple(starts), tuple(limits), (1,) * len(extents)), array)
         start = limits[op.dimension]
     return whole
+
+
+def _is_read_by_vectors(array: Array) -> bool:
+    """True if neighbours along the last dimension are side by side in memory, or one element."""
+    strides = array.squeezed().strides
+    return not strides or strides[-1] in (0, 1)
 
 
 def _copy_to(whole: Array, places: Slice, part: Array) -> None:
