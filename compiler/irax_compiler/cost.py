@@ -134,16 +134,14 @@ class _Counter:
 
     def callees_first(self, func: str) -> list[str]:
         """Return the functions that a call of a function runs, itself the last."""
-        found: dict[str, None] = {}
 
-        def visit(name: str) -> None:
-            for what, _ in self.ran(mlir.body(self.functions[name]), 1):
-                if isinstance(what, str) and what not in found:
-                    visit(what)
-            found[name] = None
+        def called(name: str) -> Iterator[str]:
+            ran = self.ran(mlir.body(self.functions[name]), 1)
+            return (what for what, _ in ran if isinstance(what, str))
 
-        visit(func)
-        return list(found)
+        found = mlir.callees_first([func], called)
+        assert found is not None
+        return found
 
     def parts(self, operation: Operation) -> list[tuple[Block | str, float]] | None:
         """Return the blocks or functions that a call, loop or branch runs, and how often; None for

@@ -174,3 +174,10 @@ def test_the_value_that_an_option_expects_is_told(text: str, told: str):
 def test_a_function_that_is_not_there_is_named(name: str):
     with pytest.raises(PassError, match=r"func=g: the module has no function @g; it has @f, @main"):
         run_pipeline(mlir.parse_module(CALLS), f"{name}{{func=g}}")
+
+
+def test_functions_are_after_those_that_they_call():
+    calls = {"a": ["b", "c"], "b": ["d"], "c": ["d", "b"], "d": []}
+    assert mlir.callees_first(["a"], calls.__getitem__) == ["d", "b", "c", "a"]
+    assert mlir.callees_first(["d", "c"], calls.__getitem__) == ["d", "b", "c"]
+    assert mlir.callees_first(["a"], lambda x: calls[x] or ["b"]) is None

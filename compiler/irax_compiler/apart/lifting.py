@@ -88,9 +88,7 @@ class Lifting:
         attributes = {name: call.attributes[name] for name in call.attributes}
         with InsertionPoint(call), call.location:
             made = mlir.emit("func.call", operands, attributes, [r.type for r in call.results])
-        for old, new in zip(call.results, made.results, strict=True):
-            old.replace_all_uses_with(new)
-        call.erase()
+        mlir.replace(call, made.results)
 
     def _finish(self, function: Operation, count: int) -> None:
         if count and "arg_attrs" in function.attributes:

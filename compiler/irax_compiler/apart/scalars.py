@@ -8,7 +8,7 @@ and so are the results: what is lifted is a number that nothing could be compute
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -43,8 +43,8 @@ def set_apart(module: Module, func: str) -> tuple[Module, list[np.ndarray[Any, A
     functions = mlir.functions(module)
     if layouts.STATED in functions[func].attributes or is_marked(module.operation):
         return module, []
-    names = _called(functions, func)
-    if any(len(functions[name].regions[0].blocks) != 1 for name in names):
+    names = mlir.callees_first([func], lambda n: map(mlir.callee, mlir.calls(functions[n])))
+    if names is None or any(len(functions[name].regions[0].blocks) != 1 for name in names):
         return module, []  # which is refused later, by name
     if sum(_size(functions[name]) for name in names) < LEAST:
         return module, []
@@ -54,37 +54,16 @@ def set_apart(module: Module, func: str) -> tuple[Module, list[np.ndarray[Any, A
     copy = mlir.new_module()
     mlir.copy_functions(module, func, copy)
     functions = mlir.functions(copy)
-    chosen = _chosen(functions, names)
+    chosen = _chosen(functions, names[::-1])
     count = len({x.key for x in chosen.values()})
     if count not in range(1, MOST + 1) or elements < ELEMENTS * count:
         return module, []
     lifting = Lifting(copy, chosen.get, _everywhere)
-    for name in reversed(names):  # what is called first, so that none waits for another
+    for name in names:  # what is called first, so that none waits for another
         lifting.lift(name)
     found = lifting.lift(func)
     mlir.make_public(functions[func])
     return copy, [x.elements for x in found]
-
-
-def _called(functions: Mapping[str, Operation], func: str) -> list[str]:
-    """Return the names of a function and those that it calls, each after all that call it."""
-    done: list[str] = []
-    seen = {func}
-    pending = [(func, _callees(functions[func]))]
-    while pending:
-        name, rest = pending[-1]
-        following = next((x for x in rest if x not in seen), None)
-        if following is None:
-            pending.pop()
-            done.append(name)
-        else:
-            seen.add(following)
-            pending.append((following, _callees(functions[following])))
-    return done[::-1]
-
-
-def _callees(function: Operation) -> Iterator[str]:
-    return map(mlir.callee, mlir.calls(function))
 
 
 def _size(function: Operation) -> int:

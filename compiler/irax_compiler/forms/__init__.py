@@ -109,9 +109,7 @@ def rewrite(module: Module) -> None:
             else:
                 results = manual.MANUAL[operation.name](operation, mesh)
         if results is not None:
-            for result, value in zip(operation.results, results, strict=True):
-                result.replace_all_uses_with(value)
-            operation.erase()
+            mlir.replace(operation, results)
     written_out.rewrite(module)
     tuples.without_unused(module)
     tokens.without_tokens(module)

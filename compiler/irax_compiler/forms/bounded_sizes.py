@@ -60,9 +60,7 @@ def _narrow(operation: Operation, known: Known) -> None:
             results = [known.static(operation)]
         else:
             results = read(operation).build(list(operation.operands))
-    for old, new in zip(operation.results, results, strict=True):
-        old.replace_all_uses_with(new)
-    operation.erase()
+    mlir.replace(operation, results)
 
 
 def _cut(operation: Operation, known: Known) -> Value:

@@ -17,7 +17,7 @@ from typing import Any
 
 from irax_compiler import mlir
 from irax_compiler.forms import manual
-from irax_compiler.forms.layouts import Sharding, constraint, operations, replace, state
+from irax_compiler.forms.layouts import Sharding, constraint, operations, state
 from irax_compiler.mlir import InsertionPoint, Module, Operation
 from irax_compiler.ops.control_flow.shard_map import ShardMap
 from irax_compiler.shardy.layouts import Mesh
@@ -159,7 +159,7 @@ def _as_constraint(operation: Operation, mesh: Mesh) -> None:
     if spec is not None and fits and manual.mesh_around(operation) is None:
         with InsertionPoint(operation), operation.location:
             x = constraint(x, mesh, spec)
-    replace(operation, [x])
+    mlir.replace(operation, [x])
 
 
 def _as_shard_map(module: Module, call: Operation, mesh: Mesh) -> None:
@@ -186,7 +186,7 @@ def _as_shard_map(module: Module, call: Operation, mesh: Mesh) -> None:
     for joining, value in zip(joined, found, strict=True):
         assert joining is not None
         note = mlir.definition(joining.operands[0])
-        replace(joining, [value])
+        mlir.replace(joining, [value])
         if note is not None and _target(note) == "Sharding":
             note.erase()
     call.erase()

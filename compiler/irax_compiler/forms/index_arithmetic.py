@@ -75,9 +75,7 @@ def _inline(assuming: Operation) -> None:
     *inside, last = [view.operation for view in assuming.regions[0].blocks[0].operations]
     for operation in inside:
         operation.move_before(assuming)
-    for result, value in zip(assuming.results, list(last.operands), strict=True):
-        result.replace_all_uses_with(value)
-    assuming.erase()
+    mlir.replace(assuming, list(last.operands))
 
 
 # ---- vectors of sizes ----------------------------------------------------------------------------

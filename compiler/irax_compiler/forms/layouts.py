@@ -21,13 +21,6 @@ def operations(module: Module, name: str | None = None) -> list[Operation]:
     return [operation for operation in found if name in (None, operation.name)]
 
 
-def replace(operation: Operation, values: Sequence[Value]) -> None:
-    """Use values in the place of an operation's results."""
-    for result, value in zip(operation.results, values, strict=True):
-        result.replace_all_uses_with(value)
-    operation.erase()
-
-
 def state(function: Operation, attribute: str, read: Callable[[Any], Sharding | None]) -> None:
     """State the layouts that attributes of a function's arguments and results say.
 

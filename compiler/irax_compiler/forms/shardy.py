@@ -15,7 +15,7 @@ from typing import Any
 
 from irax_compiler import mlir
 from irax_compiler.forms import manual, parts_of_axes
-from irax_compiler.forms.layouts import Sharding, constraint, operations, replace, state
+from irax_compiler.forms.layouts import Sharding, constraint, operations, state
 from irax_compiler.mlir import InsertionPoint, Module, Operation
 from irax_compiler.ops.control_flow.shard_map import ShardMap, Spec
 from irax_compiler.shardy.layouts import Mesh
@@ -54,14 +54,14 @@ def rewrite(module: Module) -> None:
     """
     for name in _SAME:
         for operation in operations(module, name):
-            replace(operation, list(operation.operands))
+            mlir.replace(operation, list(operation.operands))
     for operation in operations(module, "sdy.sharding_group"):
         operation.erase()
     for operation in operations(module, "sdy.constant"):
         with InsertionPoint(operation), operation.location:
             value = {"value": operation.attributes["value"]}
             types = [x.type for x in operation.results]
-            replace(operation, mlir.emit("stablehlo.constant", [], value, types).results)
+            mlir.replace(operation, mlir.emit("stablehlo.constant", [], value, types).results)
     while found := operations(module, "sdy.named_computation"):
         _inline(found[0])
     meshes = _without_meshes(module)
@@ -88,7 +88,7 @@ def _inline(operation: Operation) -> None:
     with InsertionPoint(operation):
         for one in inner:
             mlir.copy(one, env)
-    replace(operation, [env.get(v, v) for v in last.operands])
+    mlir.replace(operation, [env.get(v, v) for v in last.operands])
 
 
 def _check(module: Module) -> None:
@@ -141,7 +141,7 @@ def _without_unknown(module: Module) -> None:
     """Remove constraints that are not known."""
     for name in ("sdy.sharding_constraint", "sdy.reshard"):
         for operation in operations(module, name):
-            replace(operation, list(operation.operands))
+            mlir.replace(operation, list(operation.operands))
 
 
 def _shardings(text: str, meshes: Meshes, is_manual: bool = False) -> list[Sharding]:
@@ -170,7 +170,7 @@ def _as_constraint(operation: Operation, attribute: str, meshes: Meshes) -> None
     if found is not None and found[1] is not None and manual.mesh_around(operation) is None:
         with InsertionPoint(operation), operation.location:
             x = constraint(x, found[0], found[1])
-    replace(operation, [x])
+    mlir.replace(operation, [x])
 
 
 def _as_call(module: Module, operation: Operation, meshes: Meshes, name: str) -> None:
@@ -203,4 +203,4 @@ def _as_call(module: Module, operation: Operation, meshes: Meshes, name: str) ->
 
     with InsertionPoint(operation), operation.location:
         op = ShardMap(name, tuple(mesh.items()), axes, specs(ins), specs(outs), check_vma=False)
-        replace(operation, op.build(operation.operands))
+        mlir.replace(operation, op.build(operation.operands))

@@ -42,8 +42,7 @@ def without_tokens(module: Module) -> None:
     for operation in with_tokens:
         if operation.name in _MADE:
             with InsertionPoint(operation), operation.location:
-                operation.results[0].replace_all_uses_with(_no_elements())
-            operation.erase()
+                mlir.replace(operation, [_no_elements()])
         elif operation.name == "func.call":
             _call_without(operation, taken, given)
     for name in taken:

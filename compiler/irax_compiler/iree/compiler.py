@@ -387,7 +387,9 @@ def has_large_arrays(text: str, elements: int = _LARGE) -> bool:
     print.
     """
     shapes = set(_SHAPE.findall(text))
-    return not text or any(_elements(shape) >= elements for shape in shapes)
+    return not text or any(
+        math.prod(int(size) for size in shape.split("x") if size) >= elements for shape in shapes
+    )
 
 
 def has_very_large_arrays(text: str) -> bool:
@@ -395,10 +397,6 @@ def has_very_large_arrays(text: str) -> bool:
     `allocate-large-arrays` allocates, and for one that is too long to print.
     """
     return has_large_arrays(text, _VERY_LARGE)
-
-
-def _elements(shape: str) -> int:
-    return math.prod(int(size) for size in shape.split("x") if size)
 
 
 def _has_branches(text: str) -> bool:

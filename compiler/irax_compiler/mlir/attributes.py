@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
+from typing import Any
 
-from irax_compiler.mlir.bindings import CONTEXT, Attribute, Type, ir
+from irax_compiler.mlir.bindings import CONTEXT, Attribute, Operation, Type, ir
 
 
 @lru_cache(maxsize=65536)
@@ -23,6 +24,23 @@ def attribute_text(attribute: Attribute) -> str:
 def array(attributes: Sequence[Attribute]) -> Attribute:
     """An array attribute."""
     return ir.ArrayAttr.get(list(attributes), CONTEXT)
+
+
+def integers(values: Iterable[int], bits: int = 64) -> Attribute:
+    """An array of integers, such as `array<i64: 1, 2>`."""
+    text = ", ".join(map(str, values))
+    return parse_attribute(f"array<i{bits}: {text}>" if text else f"array<i{bits}>")
+
+
+def segment_sizes(*sizes: int) -> dict[str, Attribute]:
+    """The attribute that says how many operands are in each of an operation's groups of them."""
+    return {"operandSegmentSizes": integers(sizes, 32)}
+
+
+def segments(operation: Operation) -> list[int]:
+    """The numbers of operands in each of an operation's groups of them."""
+    sizes: Any = operation.attributes["operandSegmentSizes"]
+    return list(sizes)
 
 
 def string(text: str) -> Attribute:

@@ -165,6 +165,20 @@ def reached_from(value: Value) -> set[Value]:
     return found
 
 
+def replace(operation: Operation, values: Iterable[Value]) -> None:
+    """Replaces an operation's results by values, and erases it."""
+    for result, value in zip(operation.results, values, strict=True):
+        result.replace_all_uses_with(value)
+    operation.erase()
+
+
+def replace_elsewhere(x: Value, new: Value) -> None:
+    """Replaces a value by another, but in the operation that computes this from it."""
+    made = definition(new)
+    assert made is not None
+    x.replace_all_uses_except(new, made)
+
+
 def clone(operation: Operation, env: Mapping[Value, Value]) -> list[Value]:
     """Copies an operation to the insertion point, with its operands as `env` has them; values
     that its regions capture from outside are replaced too.

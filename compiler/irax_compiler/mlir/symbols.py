@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from irax_compiler.mlir.attributes import (
@@ -15,7 +15,7 @@ from irax_compiler.mlir.attributes import (
     type_attribute,
 )
 from irax_compiler.mlir.bindings import UNKNOWN, Block, Location, Module, Operation, Type, Value, ir
-from irax_compiler.mlir.operations import operations_in, terminator
+from irax_compiler.mlir.operations import emit, operations_in, terminator
 from irax_compiler.mlir.types import function_type
 
 _REFERENCES = ("func.call", "stablehlo.composite", "stablehlo.custom_call")
@@ -105,6 +105,17 @@ def declare_function(
         return Operation.create("func.func", attributes=attributes, regions=1)
 
 
+def emptied(function: Operation, types: Sequence[Type]) -> tuple[Operation, list[Value]]:
+    """Adds, before a function, one of the same attributes with an empty body and no results.
+    Returns it and its arguments, which are of these types.
+    """
+    attributes = {name: function.attributes[name] for name in function.attributes}
+    with ir.InsertionPoint(function), function.location:
+        attributes["function_type"] = type_attribute(function_type(types, []))
+        new = emit("func.func", [], attributes, [], regions=1)
+        return new, list(ir.Block.create_at_start(new.regions[0], types).arguments)
+
+
 def finish_function(function: Operation, results: Sequence[Value]) -> None:
     """Ends a function with a return of `results` and gives it the type its block has."""
     block = body(function)
@@ -179,6 +190,27 @@ def callee(call: Operation) -> str:
     """The name of the function that a `func.call` calls."""
     attribute: Any = call.attributes["callee"]
     return attribute.value
+
+
+def callees_first(names: Iterable[str], called: Callable[[str], Iterable[str]]) -> list[str] | None:
+    """The names of functions and of all that they call, each after those that it calls, which
+    `called` returns; None if there is recursion.
+    """
+    order: list[str] = []
+    is_done: dict[str, bool] = {}  # False for those that call the one that is looked at
+    pending = [*names][::-1]
+    while pending:
+        name = pending[-1]
+        if name not in is_done:
+            is_done[name] = False
+            others = list(called(name))
+            if any(is_done.get(x) is False for x in others):
+                return None
+            pending += others[::-1]
+        elif pending.pop() and not is_done[name]:
+            is_done[name] = True
+            order.append(name)
+    return order
 
 
 def named_functions(reference: Operation) -> list[str]:

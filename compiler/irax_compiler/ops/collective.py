@@ -508,7 +508,7 @@ def _encoded(value: Any) -> Attribute:
         return mlir.parse_attribute(f"{value} : i64")
     if value and isinstance(value[0], tuple):
         return mlir.array([_encoded(row) for row in value])
-    return mlir.parse_attribute(f"array<i64: {', '.join(map(str, value))}>")
+    return mlir.integers(value)
 
 
 def _decoded(attribute: Any) -> Any:

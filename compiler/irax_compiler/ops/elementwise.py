@@ -643,3 +643,10 @@ tanh = unary(
     transcendental=True,
     scalar_lowering=registers.of_floats("tanh"),
 )
+
+
+def product_of_parts(product: Callable[..., Value], x: Value, y: Value) -> Value:
+    """A product of arrays of complex numbers, such as a convolution, by four of their parts."""
+    (a, b), (c, d) = ((real(z), imag(z)) for z in (x, y))
+    difference = subtract(product(a, c), product(b, d))
+    return complex_(difference, add(product(a, d), product(b, c)))

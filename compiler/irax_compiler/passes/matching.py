@@ -54,6 +54,20 @@ def made(operation: Operation) -> Made[Any]:
     return Made(read(operation), list(operation.operands), operation.location)
 
 
+def halves(operation: Operation) -> tuple[list[Value], list[Value]]:
+    """Return the arrays that an operation folds, and what it begins with for each."""
+    operands, count = list(operation.operands), len(operation.operands) // 2
+    return operands[:count], operands[count:]
+
+
+def only_user(value: Value) -> Operation | None:
+    """Return the operation that alone uses a value, once; None if there is none, or several."""
+    if mlir.num_uses(value) != 1:
+        return None
+    (user,) = mlir.users(value)
+    return user
+
+
 def is_full_of(value: Value, element: Any) -> bool:
     """True for a constant all of whose elements equal `element` (0.0 and -0.0 are equal)."""
     found = mlir.splat(value)

@@ -28,7 +28,7 @@ from typing import Any, TypeVar
 
 from irax_compiler import effects, mlir
 from irax_compiler.mlir import InsertionPoint, Operation, Value
-from irax_compiler.ops import shape
+from irax_compiler.ops import barrier, shape
 from irax_compiler.ops.core import Op, UnsupportedOp, plain_name
 from irax_compiler.ops.registry import may_be, names_of, read
 from irax_compiler.passes.core import nested
@@ -122,13 +122,19 @@ def read_named(names: Collection[str], operation: Operation) -> Op | None:
     return read_as(Op, operation) if plain_name(operation.name) in names else None
 
 
-def replace(operation: Operation, values: Sequence[Value]) -> None:
-    """Replace an operation's results and erase it: for passes that visit operations in an order of
-    their own.
-    """
-    for result, value in zip(operation.results, values, strict=True):
-        result.replace_all_uses_with(value)
-    operation.erase()
+def put_barrier_behind(x: Value, users: Iterable[Operation] | None = None) -> Value:
+    """Put a fusion barrier behind a computed value, for some users, or for all."""
+    made = mlir.definition(x)
+    assert made is not None
+    with InsertionPoint.after(made), made.location:
+        (held,) = barrier.barrier.build([x])
+    if users is None:
+        mlir.replace_elsewhere(x, held)
+    for user in users or ():
+        for number, operand in enumerate(user.operands):
+            if operand == x:
+                user.operands[number] = held
+    return held
 
 
 def rewrite_greedily(root: Operation, patterns: Sequence[Pattern]) -> None:

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from graphlib import CycleError, TopologicalSorter
 from typing import Any, ClassVar
 
 from irax_compiler import effects, mlir
@@ -31,13 +30,12 @@ class Prune(Pass):
 
     def run(self, module: Module) -> None:
         functions = {n: f for n, f in mlir.functions(module).items() if f.regions[0].blocks}
-        callees = {n: {mlir.callee(c) for c in mlir.calls(f)} for n, f in functions.items()}
-        try:
-            callees_first = [n for n in TopologicalSorter(callees).static_order() if n in functions]
-        except CycleError:
+        calls = {n: [mlir.callee(c) for c in mlir.calls(f)] for n, f in functions.items()}
+        order = mlir.callees_first(functions, lambda n: (x for x in calls[n] if x in calls))
+        if order is None:
             return
         fixed = {n for n, f in functions.items() if mlir.is_public(f)} | named_elsewhere(module)
-        while Round(functions, callees_first, fixed).run():
+        while Round(functions, order, fixed).run():
             pass
 
 

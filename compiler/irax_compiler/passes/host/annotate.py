@@ -67,9 +67,10 @@ class Annotate(Pass):
                 continue
             block = mlir.body(function)
             work = _work(block)
+            is_shared = work.shared > TASK_THRESHOLD and work.shared / 2 > HAND_OFF * work.hand_offs
             entries = {
                 **_types(function),
-                "irax.driver": "task" if _is_worth_sharing(work) else "sync",
+                "irax.driver": "task" if is_shared else "sync",
                 "irax.takes": _takes(work),
                 **_layouts(function),
             }
@@ -170,10 +171,6 @@ def _takes(work: _Work) -> str:
 def step_time(loop: Operation) -> float:
     """Return a rough estimate of the microseconds of a step of a `stablehlo.while` on one core."""
     return _work(loop.regions[1].blocks[0], is_step=True).total
-
-
-def _is_worth_sharing(work: _Work) -> bool:
-    return work.shared > TASK_THRESHOLD and work.shared / 2 > HAND_OFF * work.hand_offs
 
 
 def _work(block: Block, is_step: bool = False) -> _Work:

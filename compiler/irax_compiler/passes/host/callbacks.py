@@ -21,7 +21,6 @@ from irax_compiler.ops.foreign_function import ForeignFunction, is_foreign_funct
 from irax_compiler.ops.registry import read
 from irax_compiler.passes.core import Pass, nested, register_pass
 from irax_compiler.passes.host.host import host_call, is_host_call, read_host_call
-from irax_compiler.passes.rewriting import replace
 
 
 @register_pass
@@ -38,7 +37,7 @@ class Callbacks(Pass):
         for function in mlir.functions(module).values():
             for operation in [o for o in nested(function) if _leaves(o)]:
                 if not effects.has_effects(operation):
-                    replace(operation, _pure(operation, list(operation.operands)))
+                    mlir.replace(operation, _pure(operation, list(operation.operands)))
             block = mlir.body(function)
             acting = [v.operation for v in block.operations if effects.has_effects(v.operation)]
             if acting:
@@ -47,7 +46,7 @@ class Callbacks(Pass):
                 for operation in acting:
                     with InsertionPoint(operation):
                         *results, token = _with_token(operation, _Env(), token)
-                    replace(operation, results)
+                    mlir.replace(operation, results)
                 last = mlir.definition(token)
                 assert last is not None
                 # IREE's passes run for ever where nobody reads a branch's token, and remove C

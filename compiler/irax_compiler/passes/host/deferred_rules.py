@@ -41,9 +41,7 @@ def _write(operation: Operation, written: dict[str, str | None]) -> None:
         if name is None:
             return
         results = inlined(mlir.Functions(mlir.open_module()), name, operands)
-    for result, value in zip(operation.results, results, strict=True):
-        result.replace_all_uses_with(value)
-    operation.erase()
+    mlir.replace(operation, results)
 
 
 def _written_out(op: Deferred, inexact: list[bool]) -> str | None:

@@ -16,7 +16,6 @@ from irax_compiler import mlir
 from irax_compiler.mlir import Attribute, Module, Operation, Type, Value
 from irax_compiler.passes.core import Pass, outside_kernels, register_pass
 from irax_compiler.passes.host.annotate import add_reflection, signature
-from irax_compiler.passes.rewriting import replace
 
 PREFIX = "irax_host."
 """The prefix of the target names of such custom calls, and of the imported functions."""
@@ -95,5 +94,5 @@ def _import(module: Module, call: Operation, number: int) -> list[Any]:
         callee = {"callee": mlir.symbol(name)}
         replacement = mlir.emit("func.call", operands, callee, [r.type for r in results])
     described = [signature(operands), signature(list(replacement.results))]
-    replace(call, list(replacement.results))
+    mlir.replace(call, list(replacement.results))
     return [function, parameters, *described]

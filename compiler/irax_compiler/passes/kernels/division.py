@@ -30,8 +30,7 @@ class Division:
 
     @property
     def attribute(self) -> Attribute:
-        numbers = ", ".join(map(str, (self.items, *self.parts)))
-        return mlir.parse_attribute(f"array<i64: {numbers}>")
+        return mlir.integers((self.items, *self.parts))
 
     @classmethod
     def of(cls, function: Operation) -> Division | None:

@@ -95,8 +95,7 @@ def add_executable(
     types += [mlir.parse_type("i64")] * (numbers + len(sizes))
     lowered = {"translation_info": mlir.parse_attribute(_LOWERED)}
     if in_place:
-        pairs = ", ".join(f"{result}, {operand}" for result, operand in in_place.items())
-        lowered[IN_PLACE] = mlir.parse_attribute(f"array<i64: {pairs}>")
+        lowered[IN_PLACE] = mlir.integers(n for pair in in_place.items() for n in pair)
     if division is not None:
         lowered[ATTRIBUTE] = division.attribute
     with InsertionPoint(inside):
@@ -199,11 +198,7 @@ def dispatch(
     if sizes:
         named = {VARIABLES: mlir.array([mlir.string(name) for name in sizes])}
         return list(mlir.emit(SIZED_DISPATCH, operands, entry | named, types).results)
-    attributes = entry | {
-        "operandSegmentSizes": mlir.parse_attribute(
-            f"array<i32: {', '.join(str(len(x)) for x in (workload, operands, *extents))}>"
-        ),
-    }
+    attributes = entry | mlir.segment_sizes(*map(len, (workload, operands, *extents)))
     if ties:
         tied = [mlir.parse_attribute(f"{ties.get(i, -1)} : index") for i in range(len(types))]
         attributes["tied_operands"] = mlir.array(tied)
@@ -247,7 +242,7 @@ def memory(binding: Value, elements: Any, dtype: np.dtype, start: int = 0) -> Va
 
 def local_memory(elements: int, element: Type | str, alignment: int | None = None) -> Value:
     """Allocate memory of the workgroup's own, from an address divisible by `alignment` bytes."""
-    attributes = {"operandSegmentSizes": mlir.parse_attribute("array<i32: 0, 0>")}
+    attributes = mlir.segment_sizes(0, 0)
     if alignment is not None:
         attributes["alignment"] = mlir.parse_attribute(f"{alignment} : i64")
     buffer = mlir.parse_type(f"memref<{elements}x{element}>")

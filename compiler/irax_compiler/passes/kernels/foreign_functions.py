@@ -35,7 +35,6 @@ from irax_compiler.passes.kernels.executables import (
     local_memory,
     long,
 )
-from irax_compiler.passes.rewriting import replace
 
 
 @register_pass
@@ -56,7 +55,7 @@ class ForeignFunctions(Pass):
                 call = _Call(operation, symbol, parameters, name == ForeignFunction.imports[1])
                 called[symbol] = described["library"]
                 with mlir.InsertionPoint(operation), operation.location:
-                    replace(operation, call.dispatched(executables))
+                    mlir.replace(operation, call.dispatched(executables))
         if called:
             told = json.dumps([[library, symbol] for symbol, library in called.items()])
             for function in mlir.functions(module).values():

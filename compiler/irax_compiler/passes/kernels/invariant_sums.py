@@ -15,6 +15,7 @@ from irax_compiler.ops.conversion import Convert
 from irax_compiler.ops.convolution import Convolution
 from irax_compiler.ops.dot import DotGeneral
 from irax_compiler.passes.core import Pass, PassError, nested, register_pass
+from irax_compiler.passes.rewriting import put_barrier_behind
 
 
 @register_pass
@@ -70,10 +71,7 @@ def _keep_roundings(module: Module) -> None:
             continue
         users = [user for user in mlir.users(rounded) if user.name == Convert.name]
         if users:
-            with InsertionPoint.after(operation), operation.location:
-                (apart,) = barrier.barrier.build([rounded])
-            for user in users:
-                user.operands[0] = apart
+            put_barrier_behind(rounded, users)
 
 
 def _narrows(x: Value, y: Value) -> bool:

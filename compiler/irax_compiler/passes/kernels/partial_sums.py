@@ -6,11 +6,12 @@ numbers of float32 loses three digits and more.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from math import prod
 from typing import ClassVar
 
+from irax_compiler import mlir
 from irax_compiler.mlir import InsertionPoint, Module, Operation, Value, dtype_of, inexact, shape_of
 from irax_compiler.ops import shape, slicing
 from irax_compiler.ops.core import Op, full
@@ -47,9 +48,7 @@ class PartialSums(Pass):
             with InsertionPoint(operation), operation.location:
                 results = _in_parts(operation)
             if results is not None:
-                for old, new in zip(operation.results, results, strict=True):
-                    old.replace_all_uses_with(new)
-                operation.erase()
+                mlir.replace(operation, results)
         return bool(sums)
 
 
@@ -98,7 +97,8 @@ def _folded(
     if rest >= BLOCK:  # the others are a block
         inner = _reduce(op, others, xs, neutral)
     else:
-        blocks = [in_blocks(x, longest, BLOCK // rest, y) for x, y in zip(xs, neutral, strict=True)]
+        size = divisor_near(sizes[longest], BLOCK // rest)
+        blocks = [in_blocks(x, longest, size, y) for x, y in zip(xs, neutral, strict=True)]
         inside = (*(d + (d > longest) for d in others), longest + 1)
         inner = _reduce(op, inside, blocks, neutral)
     remaining = (longest - sum(d < longest for d in others),)
@@ -119,13 +119,12 @@ def _reduce(
     return moved.build([*xs, *inits]) if found is None else found
 
 
-def in_blocks(x: Value, dimension: int, about: int, filler: Value) -> Value:
-    """Split a dimension in two: blocks of about so many elements, and the place within a block.
-    Where no number near `about` divides it, the last one is filled up.
+def in_blocks(x: Value, dimension: int, size: int, filler: Value) -> Value:
+    """Split a dimension in two: blocks, of which the last one is filled up, and the place within a
+    block.
     """
     extents = shape_of(x)
     n = extents[dimension]
-    size = divisor_near(n, about)
     count = -(-n // size)
     zeros = [0] * len(extents)
     missing = [*zeros[:dimension], count * size - n, *zeros[dimension + 1 :]]
@@ -148,16 +147,30 @@ def _product(op: DotGeneral, x: Value, y: Value) -> Sequence[Value] | None:
     total = prod(sizes[d] for d in dims.lhs_contracting)
     if total <= DEEP:
         return None
+    parts = products_of_blocks(op, x, y, PART, divisor_near)
+    zero = full((), 0, dtype_of(parts))
+    return _reduce(Reduce("add", (0,)), (0,), [parts], [zero])
+
+
+def products_of_blocks(
+    op: DotGeneral, x: Value, y: Value, terms: int, near: Callable[[int, int], int] | None = None
+) -> Value:
+    """Multiply blocks of the longest dimension that is summed over, each of so many terms. The
+    product of each is at an index of the first dimension. `near` chooses the size of blocks for a
+    dimension's size and the one that is asked for.
+    """
+    dims, sizes = op.dimensions, shape_of(x)
     number = max(range(len(dims.lhs_contracting)), key=lambda i: sizes[dims.lhs_contracting[i]])
     a, b = dims.lhs_contracting[number], dims.rhs_contracting[number]
-    about = max(PART * sizes[a] // total, 1)
-    blocks = [in_blocks(v, d, about, full((), 0, dtype_of(v))) for v, d in ((x, a), (y, b))]
+    rest = prod(sizes[d] for d in dims.lhs_contracting if d != a)
+    size = max(terms // rest, 1)
+    if near is not None:
+        size = near(sizes[a], size)
+    blocks = [in_blocks(v, d, size, full((), 0, dtype_of(v))) for v, d in ((x, a), (y, b))]
     in_parts = DotDimensions(
         (a, *(d + (d > a) for d in dims.lhs_batching)),
         (b, *(d + (d > b) for d in dims.rhs_batching)),
         tuple(d + (d >= a) for d in dims.lhs_contracting),
         tuple(d + (d >= b) for d in dims.rhs_contracting),
     )
-    parts = replace(op, dimensions=in_parts)(*blocks)
-    zero = full((), 0, dtype_of(parts))
-    return _reduce(Reduce("add", (0,)), (0,), [parts], [zero])
+    return replace(op, dimensions=in_parts)(*blocks)

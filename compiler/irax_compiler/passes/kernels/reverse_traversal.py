@@ -135,7 +135,5 @@ def _turn(executable: Operation) -> bool:
         with InsertionPoint.after(number), number.location:
             last = index(count - 1)
             turned = emit("arith.subi", last, old)
-        made = mlir.definition(turned)
-        assert made is not None
-        old.replace_all_uses_except(turned, [made])
+        mlir.replace_elsewhere(old, turned)
     return max(most) > 1

@@ -24,8 +24,8 @@ def ties(operation: Operation) -> dict[int, int]:
 
 def tie(dispatch: Operation, tied: Mapping[int, int]) -> None:
     """Have a dispatch write results to operands, by the numbers of both, as `ties` returns them."""
-    segments: Any = dispatch.attributes["operandSegmentSizes"]
-    numbers = [tied[i] - segments[0] if i in tied else -1 for i in range(len(dispatch.results))]
+    workload = mlir.segments(dispatch)[0]
+    numbers = [tied[i] - workload if i in tied else -1 for i in range(len(dispatch.results))]
     with dispatch.location:
         indices = [mlir.parse_attribute(f"{number} : index") for number in numbers]
         dispatch.attributes["tied_operands"] = mlir.array(indices)

@@ -28,7 +28,6 @@ from irax_compiler.passes.core import Pass, nested, register_pass
 from irax_compiler.passes.host.host import host_call
 from irax_compiler.passes.host.user_lowerings import write_lowerings
 from irax_compiler.passes.legalize.target import NO_TARGET, find
-from irax_compiler.passes.rewriting import replace
 from irax_compiler.sizes import at_least
 
 ELIMINATIONS = ("irax.lu", "irax.solve")
@@ -55,7 +54,7 @@ class Decompose(Pass):
         operations = list(nested(module.operation))
         defined = [o for o in operations if _is_defined(o)]
         for operation in defined:
-            replace(operation, _definition(operation))
+            mlir.replace(operation, _definition(operation))
         if defined:  # of which some are made of composites
             operations = list(nested(module.operation))
         functions = mlir.functions(module)
@@ -63,7 +62,7 @@ class Decompose(Pass):
         is_free = not is_marked(module.operation)
         for operation in operations:
             if operation.name == Composite.name and not self._is_kept(operation):
-                replace(operation, self._called(operation, functions, is_free))
+                mlir.replace(operation, self._called(operation, functions, is_free))
 
     def _is_kept(self, composite: Operation) -> bool:
         return not self.elementwise and isinstance(read(composite), ByFormula)
@@ -87,7 +86,8 @@ class Decompose(Pass):
             if on_host is None:
                 return call_function(functions, callee, operands)
             types = [r.type for r in composite.results]
-            return host_call(on_host, operands, types, **_parameters(op))
+            parameters = {f.name: int(getattr(op, f.name)) for f in fields(op)}  # pyright: ignore
+            return host_call(on_host, operands, types, **parameters)
 
 
 def _is_small(matrices: Value) -> bool:
@@ -101,10 +101,6 @@ def _why_not(op: Op) -> str:
     if isinstance(op, UserPrimitive):
         op.ask("compile").refuse()
     return "just its transpose is known (custom_vjp); it cannot be run itself"
-
-
-def _parameters(op: Op) -> dict[str, Any]:
-    return {f.name: int(getattr(op, f.name)) for f in fields(op)}  # pyright: ignore
 
 
 def _is_defined(operation: Operation) -> bool:

@@ -32,7 +32,6 @@ from irax_compiler.passes.legalize.float_codes import (
 )
 from irax_compiler.passes.legalize.numerics.scalar_formulas import by_scalars
 from irax_compiler.passes.legalize.target import Target, find
-from irax_compiler.passes.rewriting import replace
 
 F32, F64, U8 = np.dtype(np.float32), np.dtype(np.float64), np.dtype(np.uint8)
 
@@ -100,7 +99,7 @@ def _encode(whole: Operation, codes: frozenset[np.dtype]) -> None:
         if traits_of(operation).is_constant and dtype_of(operation.results[0]) in codes:
             with InsertionPoint(operation), operation.location:
                 bytes_ = constant(mlir.dense_to_numpy(operation).view(U8))
-            replace(operation, [bytes_])
+            mlir.replace(operation, [bytes_])
     for operation in [whole, *nested(whole)]:
         for region in operation.regions:
             for block in region:
@@ -171,7 +170,7 @@ def _widen(operation: Operation, codes: frozenset[np.dtype]) -> None:
             [convert(x, wide) if dtype_of(x) in widened else x for x in operation.operands]
         )
         found = [_rounded(y, dtype_of(x)) for x, y in zip(operation.results, results, strict=True)]
-    replace(operation, found)
+    mlir.replace(operation, found)
 
 
 def _rounded(x: Value, dtype: np.dtype) -> Value:
@@ -190,7 +189,7 @@ def _by_bits(
     x, result = operation.operands[0], operation.results[0]
     if operation.name == "stablehlo.bitcast_convert":
         if x.type == result.type:
-            replace(operation, [x])
+            mlir.replace(operation, [x])
         return
     with InsertionPoint(operation), operation.location:
         if operation.name == "chlo.next_after":
@@ -202,7 +201,7 @@ def _by_bits(
         else:
             wide = by_scalars(partial(decoded, dtype=source), x) if source in codes else x
             found = _encoded(wide, target) if target in codes else convert(wide, target)
-    replace(operation, [found])
+    mlir.replace(operation, [found])
 
 
 def _encoded(x: Value, dtype: np.dtype) -> Value:

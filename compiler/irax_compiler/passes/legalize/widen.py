@@ -22,7 +22,6 @@ from irax_compiler.passes.core import Pass, nested, register_pass, returned
 from irax_compiler.passes.host.annotate import keep_types
 from irax_compiler.passes.legalize.float_codes import decoded, encoded
 from irax_compiler.passes.legalize.numerics.scalar_formulas import by_scalars
-from irax_compiler.passes.rewriting import replace
 
 WIDE = {
     np.dtype(ml_dtypes.int2): np.dtype(np.int8),
@@ -50,7 +49,7 @@ class Widen(Pass):
             given = []
             if mlir.is_public(function):
                 given = [(x, dtype_of(x)) for x in mlir.arguments(function) if dtype_of(x) in WIDE]
-                if given or any(map(_is_narrow, returned(function))):
+                if given or any(dtype_of(x) in WIDE for x in returned(function)):
                     keep_types(function)
             for operation in list(nested(function)):
                 if operation.name == "stablehlo.bitcast_convert":
@@ -81,7 +80,7 @@ def _shift_bits(operation: Operation) -> None:
             found = _joined(x, shape_of(result), target)
         else:
             found = _parted(x, shape_of(result), target)
-    replace(operation, [found])
+    mlir.replace(operation, [found])
 
 
 def _of_same_bits(x: Value, dtype: np.dtype) -> Value:
@@ -160,7 +159,7 @@ def _widen_results(operation: Operation) -> None:
     if traits_of(operation).is_constant:
         with InsertionPoint(operation), operation.location:
             wide = constant(mlir.dense_to_numpy(operation).astype(WIDE[narrow[0]]))
-        replace(operation, [wide])
+        mlir.replace(operation, [wide])
         return
     widened = traits_of(operation).widened
     if widened is Widened.LOW_BITS_OF_UNSIGNED:
@@ -195,10 +194,6 @@ def _replace(value: Value, by: Callable[[Value], Value]) -> None:
     replacement = by(value)
     for user, i in uses:
         user.operands[i] = replacement
-
-
-def _is_narrow(value: Value) -> bool:
-    return dtype_of(value) in WIDE
 
 
 def _retype(value: Value) -> None:

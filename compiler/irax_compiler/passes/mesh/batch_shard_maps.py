@@ -20,7 +20,6 @@ from irax_compiler.ops.slicing import slice_in_dim
 from irax_compiler.ops.structured import call_function
 from irax_compiler.passes.core import Pass, find_function, register_pass
 from irax_compiler.passes.derive.batch import BatchDeriver
-from irax_compiler.passes.rewriting import replace
 
 
 @register_pass
@@ -34,7 +33,7 @@ class BatchShardMaps(Pass):
     def run(self, module: Module) -> None:
         while found := [o for o in mlir.references(module.operation) if is_shard_map(o)]:
             for operation in found:
-                replace(operation, _on_one_device(module, operation))
+                mlir.replace(operation, _on_one_device(module, operation))
 
 
 def _on_one_device(module: Module, operation: Operation) -> Sequence[Value]:

@@ -33,7 +33,6 @@ from irax_compiler.ops.slicing import Concatenate, slice_in_dim
 from irax_compiler.passes.core import Pass, nested, register_pass
 from irax_compiler.passes.host.host import is_host_call
 from irax_compiler.passes.legalize.target import find
-from irax_compiler.passes.rewriting import replace
 from irax_compiler.shardy.layouts import mesh_of
 
 _Kind = tuple[AllReduce, np.dtype]
@@ -78,7 +77,7 @@ class CombineAllReduces(Pass):
                         group.combine(kind[0], self.bucket)
                         group = _Group()
                     group.add(operation)
-                elif depends and (has_effects(operation) or _is_last(operation)):
+                elif depends and (has_effects(operation) or not len(operation.results)):
                     group.combine(kind[0], self.bucket)
                     group = _Group()
                 elif depends:
@@ -136,7 +135,7 @@ class _Group:
             if count < len(self.members):
                 user.move_before(last)
         for member, value in found.items():
-            replace(member, [value])
+            mlir.replace(member, [value])
 
     def _buckets(self, most: int) -> list[list[Operation]]:
         """Return the members in parts of up to `most` bytes. If there are several parts, arrays
@@ -172,8 +171,3 @@ def _combined(op: AllReduce, arrays: Sequence[Value]) -> list[Value]:
 
 def _operations(block: Block) -> list[Operation]:
     return [view.operation for view in block.operations]
-
-
-def _is_last(operation: Operation) -> bool:
-    """True for the operation that ends a block."""
-    return not len(operation.results)

@@ -29,7 +29,6 @@ from irax_compiler.passes.host.host import host_call, is_host_call
 from irax_compiler.passes.legalize.target import find
 from irax_compiler.passes.mesh import stablehlo_collectives
 from irax_compiler.passes.mesh.stablehlo_collectives import Groups
-from irax_compiler.passes.rewriting import replace
 from irax_compiler.shardy.layouts import Mesh, mesh_of
 
 
@@ -71,7 +70,7 @@ def _communicate(module: Module, mesh: Mesh, builders: _Builders) -> None:
         if isinstance(op, Collective) and op.axis in mesh:
             with InsertionPoint(operation), operation.location:
                 built = _built(op, mesh, operation.operands, builders)
-            replace(operation, [built])
+            mlir.replace(operation, [built])
 
 
 def _built(op: Collective, mesh: Mesh, operands: Sequence[Value], builders: _Builders) -> Value:

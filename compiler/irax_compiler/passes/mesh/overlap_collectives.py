@@ -26,7 +26,6 @@ from irax_compiler.mlir import Block, InsertionPoint, Module, Operation, Value, 
 from irax_compiler.ops.registry import traits_of
 from irax_compiler.passes.core import Pass, nested, outside_kernels, register_pass
 from irax_compiler.passes.host.host import host_call, is_host_call, read_host_call
-from irax_compiler.passes.rewriting import replace
 from irax_compiler.shardy.layouts import mesh_of
 
 _OVERLAPPING = frozenset({"all_reduce", "reduce_scatter"})
@@ -81,7 +80,7 @@ class OverlapCollectives(Pass):
                 else:
                     array, result = operation.operands[0], operation.results[0]
                     given = [tickets[operation], array]
-                    replace(operation, host_call("await", given, [result.type]))
+                    mlir.replace(operation, host_call("await", given, [result.type]))
         return True
 
     def _pays(self, order: Sequence[_Member], collective: Operation) -> bool:

@@ -36,7 +36,6 @@ from irax_compiler.ops.registry import read
 from irax_compiler.ops.shape import reshape
 from irax_compiler.passes.core import Pass, nested, register_pass
 from irax_compiler.passes.mesh.resharding import divided
-from irax_compiler.passes.rewriting import replace
 from irax_compiler.shardy.layouts import mesh_of
 
 
@@ -92,7 +91,7 @@ class ScatterSums(Pass):
             if found is None:
                 continue
             for use in list(operation.results[0].uses):
-                replace(use.owner.operation, [found])
+                mlir.replace(use.owner.operation, [found])
             operation.erase()
             is_changed = True
         return is_changed

@@ -16,7 +16,6 @@ from irax_compiler.ops.core import Op, UnsupportedOp
 from irax_compiler.ops.registry import read, traits_of
 from irax_compiler.ops.structured import StructuredOp
 from irax_compiler.passes.core import Pass, PassError, register_pass
-from irax_compiler.passes.rewriting import replace as replace_results
 
 DTYPES = ("bf16", "f16", "f32", "f8E4M3FN", "f8E5M2")
 
@@ -127,7 +126,7 @@ def _convert(operation: Operation, dtype: np.dtype) -> None:
         operands = [_narrow(x, dtype) if mlir.is_inexact(x) else x for x in given]
         results = _retyped(op, dtype).build(operands)
         results = [conversion.convert(y, d) for y, d in zip(results, dtypes, strict=True)]
-    replace_results(operation, results)
+    mlir.replace(operation, results)
     for x in set(given):  # conversions back that nothing uses any more
         made = mlir.definition(x)
         if made is not None and made.name == conversion.Convert.name and not mlir.num_uses(x):

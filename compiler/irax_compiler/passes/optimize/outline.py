@@ -20,7 +20,6 @@ from irax_compiler.ops.registry import read, traits_of
 from irax_compiler.ops.special.series import ByFormula
 from irax_compiler.passes.core import Pass, nested, register_pass, walk
 from irax_compiler.passes.kernels.loops.memory import is_plain
-from irax_compiler.passes.rewriting import replace
 
 _COMPLEX = 4
 """The number of real functions that a function of complex numbers counts as: its formula is as
@@ -110,7 +109,7 @@ class _Outlining:
                 with InsertionPoint(operation), operation.location:
                     found = self._replacement(operation, known)
                 if found is not None:
-                    replace(operation, [found])
+                    mlir.replace(operation, [found])
 
     def _is_taken(self, operation: Operation) -> bool:
         return _size(operation) in self.sizes or _is_composite(operation)

@@ -60,7 +60,9 @@ class OutlineComponents(Pass):
         components = _components(operations, numbers_connect)
         alike: dict[Hashable, list[_Component]] = defaultdict(list)
         for component in components:
-            if not any(map(_is_kept, component.operations)):
+            if not any(
+                o.name == "func.call" or traits_of(o).captures for o in component.operations
+            ):
                 alike[component.key()].append(component)
         groups = [group for group in alike.values() if len(group) >= self.many]
         if not groups:
@@ -79,11 +81,6 @@ class OutlineComponents(Pass):
 
 
 # ---- which operations ----------------------------------------------------------------------------
-
-
-def _is_kept(operation: Operation) -> bool:
-    """True for operations that stay in the caller."""
-    return operation.name == "func.call" or traits_of(operation).captures
 
 
 def _components(operations: Sequence[Operation], numbers_connect: bool) -> list[_Component]:

@@ -43,9 +43,7 @@ class SinkOuterProducts(Pass):
             if how is not None and sums:
                 with InsertionPoint(loop), loop.location:
                     results = _without(loop, how, sums)
-                for old, new in zip(loop.results, results, strict=True):
-                    old.replace_all_uses_with(new)
-                loop.erase()
+                mlir.replace(loop, results)
 
 
 @dataclass(frozen=True)

@@ -35,9 +35,7 @@ def divided(
     division = _Division(loop, how, size, arrays, states, stacks)
     with InsertionPoint(loop), loop.location:
         results, inner = division.build()
-    for old, new in zip(loop.results, results, strict=True):
-        old.replace_all_uses_with(new)
-    loop.erase()
+    mlir.replace(loop, results)
     return inner
 
 

@@ -87,8 +87,7 @@ def _segments(dispatch: Operation) -> Iterator[Sequence[Value]]:
     memory that it gives a kernel.
     """
     operands, begin = list(dispatch.operands), 0
-    sizes: Any = dispatch.attributes["operandSegmentSizes"]
-    for size in sizes:
+    for size in mlir.segments(dispatch):
         yield operands[begin : begin + size]
         begin += size
 

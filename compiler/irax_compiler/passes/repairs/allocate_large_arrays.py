@@ -65,8 +65,7 @@ def _is_straight(operation: Operation) -> bool:
 def _allocate(operation: Operation, deallocation: Operation | None) -> None:
     """Replace an allocation of the queue, and drop its deallocation, if there is one."""
     if deallocation is not None:
-        deallocation.results[0].replace_all_uses_with(_awaited(deallocation, 2))
-        deallocation.erase()
+        mlir.replace(deallocation, [_awaited(deallocation, 2)])
     memory, made = operation.results
     found = mlir.attributes_of(operation)
     attributes = {_AFFINITY: found[_AFFINITY]} if _AFFINITY in found else {}

@@ -74,17 +74,13 @@ def _erase_arguments(block: Block, count: int) -> None:
 
 def _give_array(dispatch: Operation) -> None:
     """Replace a dispatch by one that has one more array, the first."""
-    sizes: Any = dispatch.attributes["operandSegmentSizes"]
-    workload, count, *others = sizes
+    workload, count, *others = mlir.segments(dispatch)
     attributes = {name: dispatch.attributes[name] for name in dispatch.attributes}
-    segments = ", ".join(map(str, (workload, count + 1, *others)))
-    attributes["operandSegmentSizes"] = mlir.parse_attribute(f"array<i32: {segments}>")
+    attributes |= mlir.segment_sizes(workload, count + 1, *others)
     operands = list(dispatch.operands)
     with InsertionPoint(dispatch), dispatch.location:
         array = mlir.emit(_EMPTY, [], {}, [mlir.parse_type(_ARRAY)]).results[0]
         operands.insert(workload, array)
         types = [x.type for x in dispatch.results]
         made = mlir.emit(_KERNEL, operands, attributes, types)
-    for old, new in zip(dispatch.results, made.results, strict=True):
-        old.replace_all_uses_with(new)
-    dispatch.erase()
+    mlir.replace(dispatch, made.results)

@@ -28,7 +28,6 @@ from irax_compiler.ops.barrier import barrier
 from irax_compiler.ops.registers import signless_dtype
 from irax_compiler.passes.core import Pass, nested, register_pass
 from irax_compiler.passes.kernels.loops.memory import seen_as
-from irax_compiler.passes.rewriting import replace
 
 _LOOPS = {"stablehlo.while", "scf.for"}
 
@@ -93,7 +92,7 @@ def _replace(operation: Operation, are_carried: Sequence[bool]) -> None:
             _held_back(x) if is_carried else barrier.build([x])[0]
             for x, is_carried in zip(operation.operands, are_carried, strict=True)
         ]
-    replace(operation, same)
+    mlir.replace(operation, same)
 
 
 def _held_back(x: Value) -> Value:

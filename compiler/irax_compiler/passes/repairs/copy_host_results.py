@@ -69,6 +69,4 @@ def _copy(made: Operation, number: int) -> None:
     x = made.results[0]
     with InsertionPoint.after(made), made.location:
         copy = copied(x, number, sizes_of_result(x))
-    source = mlir.definition(copy)
-    assert source is not None
-    x.replace_all_uses_except(copy, [source])
+    mlir.replace_elsewhere(x, copy)

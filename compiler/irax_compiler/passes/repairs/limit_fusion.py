@@ -17,7 +17,7 @@ from irax_compiler.ops.conversion import Convert
 from irax_compiler.ops.registry import is_generated
 from irax_compiler.ops.shape import Reshape
 from irax_compiler.passes.core import Pass, register_pass, runs_blocks, walk
-from irax_compiler.passes.rewriting import without_reshapes
+from irax_compiler.passes.rewriting import put_barrier_behind, without_reshapes
 
 _APART = {
     f"stablehlo.{name}"
@@ -59,7 +59,7 @@ class LimitFusion(Pass):
 
     def _divide(self, block: Block) -> None:
         for last in _divisions(_of_single_elements(block), self.reads):
-            _apart(last)
+            put_barrier_behind(last)
         read: dict[Value, frozenset[Value]] = {}
         depths: dict[Value, int] = {}
         for operation in walk(block):
@@ -78,7 +78,7 @@ class LimitFusion(Pass):
         """Put barriers behind operands that too many operations follow each other to."""
         for x in dict.fromkeys(operation.operands):
             if depths.get(x, 0) >= self.depth and isinstance(x.type, mlir.RankedTensorType):
-                _apart(x)
+                put_barrier_behind(x)
         depth = 1 + max((depths.get(x, 0) for x in operation.operands), default=0)
         depths.update(dict.fromkeys(operation.results, depth))
 
@@ -96,21 +96,9 @@ class LimitFusion(Pass):
             largest = max(of, key=lambda x: len(of[x]))
             if len(of.pop(largest)) < 2:
                 break
-            apart = _apart(largest)
+            apart = put_barrier_behind(largest)
             of[apart] = frozenset([apart])
         return together
-
-
-def _apart(x: Value) -> Value:
-    """Put a barrier behind a value, for all its users."""
-    source = mlir.definition(x)
-    assert source is not None
-    with InsertionPoint.after(source), source.location:
-        (parted,) = barrier.barrier.build([x])
-    itself = mlir.definition(parted)
-    assert itself is not None
-    x.replace_all_uses_except(parted, itself)
-    return parted
 
 
 def _of_single_elements(block: Block) -> list[Operation]:

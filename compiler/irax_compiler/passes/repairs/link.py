@@ -56,7 +56,9 @@ def _linked(executables: Sequence[Operation]) -> dict[str, Operation]:
         exports = {_name(x): x for x in _exports(other)}
         inside = {_name(x): x for x in _operations(_module(other))}
         common = inside.keys() & functions.keys()
-        if names & exports.keys() or any(not _equal(inside[x], functions[x]) for x in common):
+        if names & exports.keys() or any(
+            mlir.comparable(inside[x]) != mlir.comparable(functions[x]) for x in common
+        ):
             continue
         with InsertionPoint(module):
             for export in exports.values():
@@ -67,10 +69,6 @@ def _linked(executables: Sequence[Operation]) -> dict[str, Operation]:
         names |= exports.keys()
         places[_name(other)] = first
     return places
-
-
-def _equal(one: Operation, other: Operation) -> bool:
-    return mlir.comparable(one) == mlir.comparable(other)
 
 
 def _exports(executable: Operation) -> list[Operation]:

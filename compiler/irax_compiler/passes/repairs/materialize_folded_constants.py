@@ -68,8 +68,7 @@ def _read(generic: Operation, place: int, folds: list[tuple[Operation, int]]) ->
         attributes = {name: generic.attributes[name] for name in generic.attributes}
         more = [maps[place]] * len(arrays)
         attributes["indexing_maps"] = mlir.array([*maps[:count], *more, *maps[count:]])
-        segments = f"array<i32: {count + len(arrays)}, {len(generic.results)}>"
-        attributes["operandSegmentSizes"] = mlir.parse_attribute(segments)
+        attributes |= mlir.segment_sizes(count + len(arrays), len(generic.results))
         given = [*operands[:count], *arrays, *operands[count:]]
         types = [x.type for x in generic.results]
         new = mlir.emit(_GENERIC, given, attributes, types, regions=1)
@@ -84,9 +83,7 @@ def _read(generic: Operation, place: int, folds: list[tuple[Operation, int]]) ->
     with InsertionPoint(inside), generic.location:
         for view in block.operations:
             mlir.copy(view.operation, env)
-    for old, result in zip(generic.results, new.results, strict=True):
-        old.replace_all_uses_with(result)
-    generic.erase()
+    mlir.replace(generic, new.results)
 
 
 def _full(constant: Value, like: Value) -> Value:

@@ -129,46 +129,32 @@ def _entries(dispatch: Operation) -> Sequence[Any]:
     return list(entries)
 
 
-def _segments(dispatch: Operation) -> list[int]:
-    sizes: Any = dispatch.attributes["operandSegmentSizes"]
-    return list(sizes)
-
-
 def _arguments(dispatch: Operation) -> list[Value]:
     """Return what a dispatch gives its kernel."""
-    workload, count, *_ = _segments(dispatch)
+    workload, count, *_ = mlir.segments(dispatch)
     return list(dispatch.operands)[workload : workload + count]
 
 
 def _redirect(dispatch: Operation, entry: str, constants: Iterable[Operation]) -> None:
     """Replace a dispatch by one of another kernel, which gets constants as well."""
-    workload, count, *others = _segments(dispatch)
+    workload, count, *others = mlir.segments(dispatch)
     attributes = {name: dispatch.attributes[name] for name in dispatch.attributes}
     operands = list(dispatch.operands)
     with InsertionPoint(dispatch), dispatch.location:
         numbers = [x for constant in constants for x in mlir.clone(constant, {})]
         operands[workload + count : workload + count] = numbers
-        sizes = [workload, count + len(numbers), *others]
         attributes["entry_points"] = mlir.array([mlir.parse_attribute(entry)])
-        attributes["operandSegmentSizes"] = mlir.parse_attribute(
-            f"array<i32: {', '.join(map(str, sizes))}>"
-        )
+        attributes |= mlir.segment_sizes(workload, count + len(numbers), *others)
         types = [x.type for x in dispatch.results]
         new = mlir.emit("flow.dispatch", operands, attributes, types)
-    for old, result in zip(dispatch.results, new.results, strict=True):
-        old.replace_all_uses_with(result)
-    dispatch.erase()
+    mlir.replace(dispatch, new.results)
 
 
 def _take(function: Operation, at: int, constants: Sequence[Operation]) -> None:
     """Make constants of a function arguments, from number `at` on."""
     types = [x.type for x in mlir.arguments(function)]
     types[at:at] = [x.results[0].type for x in constants]
-    attributes = {name: function.attributes[name] for name in function.attributes}
-    with InsertionPoint(function), function.location:
-        attributes["function_type"] = mlir.type_attribute(mlir.function_type(types, []))
-        new = mlir.emit("func.func", [], attributes, [], regions=1)
-        arguments = list(mlir.Block.create_at_start(new.regions[0], types).arguments)
+    new, arguments = mlir.emptied(function, types)
     numbers = arguments[at : at + len(constants)]
     del arguments[at : at + len(constants)]
     env: dict[Value, Value] = dict(zip(mlir.arguments(function), arguments, strict=True))

@@ -8,7 +8,7 @@ from collections.abc import Set
 from typing import ClassVar
 
 from irax_compiler import mlir
-from irax_compiler.mlir import Block, InsertionPoint, Module, Operation, Value
+from irax_compiler.mlir import InsertionPoint, Module, Operation, Value
 from irax_compiler.passes.core import Pass, nested, register_pass
 from irax_compiler.passes.repairs.flow.copies import copied
 
@@ -43,16 +43,12 @@ class NestedConstants(Pass):
                 _copy(loop, i, _CONSTANTS | {_IMPORT})
         for branch in branches:
             for i, result in enumerate(branch.results):
-                ends = [_end(region.blocks[0]) for region in branch.regions]
+                ends = [mlir.terminator(region.blocks[0]) for region in branch.regions]
                 chosen = [end.operands[i] for end in ends]
                 is_mixed = any(_is_made_by(x, {_BRANCH, _IMPORT}) for x in chosen)
                 if tells or is_mixed or _is_yielded(result):
                     for end in ends:
                         _copy(end, i, _CONSTANTS)
-
-
-def _end(block: Block) -> Operation:
-    return list(block.operations)[-1].operation
 
 
 def _is_made_by(x: Value, names: Set[str]) -> bool:

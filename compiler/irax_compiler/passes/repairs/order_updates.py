@@ -71,11 +71,10 @@ def _own(operation: Operation) -> Iterator[Value]:
     if operation.name in _TO_TARGET:
         yield operation.operands[0]
     if operation.name == _DISPATCH and "tied_operands" in operation.attributes:
-        segments: Any = operation.attributes["operandSegmentSizes"]
         tied: Any = operation.attributes["tied_operands"]
         for number in (x.value for x in tied):
             if number >= 0:  # by the workload's sizes, which come first
-                yield operation.operands[segments[0] + number]
+                yield operation.operands[mlir.segments(operation)[0] + number]
 
 
 def _with_sources(block: Block, reader: Operation, writer: Operation) -> list[Operation]:

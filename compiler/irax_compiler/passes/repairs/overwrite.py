@@ -337,11 +337,7 @@ def _write_over(function: Operation, chosen: Sequence[_ElementwisePair]) -> None
     homes = {x.write.operands[1]: x.read.operands[0] for x in chosen}
     kept = [x for x in before if x not in homes]
     types = [_both(x) if x in homes.values() else x.type for x in kept]
-    attributes = {name: function.attributes[name] for name in function.attributes}
-    with InsertionPoint(function), function.location:
-        attributes["function_type"] = mlir.type_attribute(mlir.function_type(types, []))
-        new = mlir.emit("func.func", [], attributes, [], regions=1)
-        arguments = list(mlir.Block.create_at_start(new.regions[0], types).arguments)
+    new, arguments = mlir.emptied(function, types)
     env: dict[Value, Value] = dict(zip(kept, arguments, strict=True))
     env |= {home: env[operand] for home, operand in homes.items()}
     reads = {x.write.operands[0]: x.read.results[0] for x in chosen}
@@ -377,9 +373,7 @@ def _copy_with_destinations(
     attributes = {name: generic.attributes[name] for name in generic.attributes}
     places = [*kept, *range(count, count + len(destinations))]
     attributes["indexing_maps"] = mlir.array([maps[i] for i in places])
-    attributes["operandSegmentSizes"] = mlir.parse_attribute(
-        f"array<i32: {len(kept)}, {len(destinations)}>"
-    )
+    attributes |= mlir.segment_sizes(len(kept), len(destinations))
     operands = [env[x] for x in (*(inputs[i] for i in kept), *over.values())]
     types = [x.type for x in generic.results]
     new = mlir.emit("linalg.generic", operands, attributes, types, regions=1)

@@ -13,11 +13,12 @@ from math import prod
 from typing import ClassVar
 
 from irax_compiler import mlir
-from irax_compiler.mlir import Block, InsertionPoint, Module, Operation, Value, shape_of
+from irax_compiler.mlir import Block, Module, Operation, Value, shape_of
 from irax_compiler.ops.barrier import barrier
 from irax_compiler.ops.indexing.gather_scatter import Gather
 from irax_compiler.ops.registry import traits_of
 from irax_compiler.passes.core import Pass, nested, register_pass, runs_blocks, walk
+from irax_compiler.passes.rewriting import put_barrier_behind
 
 
 @register_pass
@@ -66,7 +67,7 @@ def _parted(block: Block) -> bool:
             single = [x for x in operation.results if _is_single(x)]
             if single and of_gather and of_reduction:
                 for x in dict.fromkeys(of_gather):
-                    _part(x)
+                    put_barrier_behind(x)
                     gathered.remove(x)
                 changed = True
             elif of_gather:
@@ -74,14 +75,3 @@ def _parted(block: Block) -> bool:
             if of_reduction:
                 reduced.update(operation.results)
     return changed
-
-
-def _part(x: Value) -> None:
-    """Put a barrier behind a value, for all its users."""
-    source = mlir.definition(x)
-    assert source is not None
-    with InsertionPoint.after(source), source.location:
-        (parted,) = barrier.build([x])
-    itself = mlir.definition(parted)
-    assert itself is not None
-    x.replace_all_uses_except(parted, itself)

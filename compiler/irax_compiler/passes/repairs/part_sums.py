@@ -107,5 +107,4 @@ def _add_up(op: Reduce, operation: Operation, first: set[int]) -> None:
     with InsertionPoint(operation), operation.location:
         partial = replace(op, dimensions=tuple(sorted(first)))(x, full((), 0, dtype_of(x)))
         (total,) = replace(op, dimensions=rest).build([partial, init])
-    operation.results[0].replace_all_uses_with(total)
-    operation.erase()
+    mlir.replace(operation, [total])

@@ -70,9 +70,7 @@ def _take_back(call: Operation) -> None:
     attributes |= _with_list(call, len(types))
     with InsertionPoint(call), call.location:
         made = mlir.emit("util.call", call.operands, attributes, types)
-    for old, new in zip(call.results, [*made.results][1:], strict=True):
-        old.replace_all_uses_with(new)
-    call.erase()
+    mlir.replace(call, [*made.results][1:])
 
 
 def _with_list(operation: Operation, count: int) -> dict[str, Any]:

@@ -51,8 +51,7 @@ def _make_branch(select: Operation) -> None:
     condition, *values = select.operands
     with InsertionPoint(select), select.location:
         (chosen,) = choose(condition, [lambda x=x: [x] for x in values], [values[0].type])
-    select.results[0].replace_all_uses_with(chosen)
-    select.erase()
+    mlir.replace(select, [chosen])
 
 
 def _keep_branch(branch: Operation) -> None:

@@ -34,6 +34,5 @@ class RemoveLoopDeallocations(Pass):
                 with InsertionPoint(operation), operation.location:
                     made = mlir.emit("stream.timepoint.immediate", [], {}, [_TIMEPOINT])
                 awaited = list(made.results)
-            operation.results[0].replace_all_uses_with(awaited[0])
-            operation.erase()
+            mlir.replace(operation, [awaited[0]])
         return bool(found)

@@ -34,7 +34,7 @@ _TABLE = mlir.parse_type("!util.buffer")
 _VIEW = mlir.parse_type("!hal.buffer_view")
 _INDEX = mlir.parse_type("index")
 _LISTS = "irax.lists"
-_IMPORTED = {"operandSegmentSizes": mlir.parse_attribute("array<i32: 1, 0, 0, 0>")}
+_IMPORTED = mlir.segment_sizes(1, 0, 0, 0)
 
 
 @register_pass

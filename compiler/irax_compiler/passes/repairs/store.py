@@ -7,8 +7,7 @@ from math import prod
 from typing import ClassVar
 
 from irax_compiler import mlir
-from irax_compiler.mlir import InsertionPoint, Module, Operation, Value, shape_of
-from irax_compiler.ops import barrier
+from irax_compiler.mlir import Module, Operation, Value, shape_of
 from irax_compiler.ops.conversion import Convert
 from irax_compiler.ops.convolution import Convolution
 from irax_compiler.ops.dot import DotGeneral
@@ -17,6 +16,7 @@ from irax_compiler.ops.reductions.reduce_window import ReduceWindow
 from irax_compiler.ops.registry import traits_of
 from irax_compiler.ops.sorting.sort import Sort
 from irax_compiler.passes.core import Pass, nested, register_pass
+from irax_compiler.passes.rewriting import put_barrier_behind
 
 _READERS = (DotGeneral.name, Convolution.name, Gather.name, ReduceWindow.name, Sort.name)
 """Operations that read elements of their operands several times."""
@@ -43,7 +43,7 @@ class Store(Pass):
                 for x, user in _computed(reader):
                     read.setdefault(x, set()).add(user)
             for x, users in read.items():
-                _store(x, users)
+                put_barrier_behind(x, users)
                 is_changed = True
         return is_changed
 
@@ -65,14 +65,3 @@ def _computed(reader: Operation) -> Iterator[tuple[Value, Operation]]:
 def _is_cheap(operation: Operation) -> bool:
     is_move = traits_of(operation).moves and len(operation.operands) == 1
     return is_move or operation.name == Convert.name
-
-
-def _store(x: Value, users: set[Operation]) -> None:
-    source = mlir.definition(x)
-    assert source is not None
-    with InsertionPoint.after(source), source.location:
-        (stored,) = barrier.barrier.build([x])
-    for user in users:
-        for number, operand in enumerate(user.operands):
-            if operand == x:
-                user.operands[number] = stored

@@ -55,5 +55,4 @@ def _replace(
     """Replace an operation of one result by one without operands."""
     with InsertionPoint(operation), operation.location:
         made = mlir.emit(name, [], attributes, [operation.results[0].type])
-    operation.results[0].replace_all_uses_with(made.results[0])
-    operation.erase()
+    mlir.replace(operation, [made.results[0]])

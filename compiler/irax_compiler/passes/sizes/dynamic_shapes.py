@@ -211,11 +211,10 @@ class _Rewriting(Lowering):
             for values in (operands, operation.results)
         ]
         counts = 0, len(operands) + len(numbers), *map(len, sizes)
-        segments = mlir.parse_attribute(f"array<i32: {', '.join(map(str, counts))}>")
         entry = {"entry_points": operation.attributes["entry_points"]}
         types = [x.type for x in operation.results]
         given = [*operands, *numbers, *sizes[0], *sizes[1]]
-        new = mlir.emit("flow.dispatch", given, entry | {"operandSegmentSizes": segments}, types)
+        new = mlir.emit("flow.dispatch", given, entry | mlir.segment_sizes(*counts), types)
         for old, result in zip(operation.results, new.results, strict=True):
             if old in self.shapes:
                 self.shapes[result] = self.shapes.pop(old)

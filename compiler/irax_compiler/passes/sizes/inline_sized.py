@@ -24,6 +24,4 @@ class InlineSized(Pass):
                 for call in calls:
                     with mlir.InsertionPoint(call), call.location:
                         found = inlined(functions, mlir.callee(call), list(call.operands))
-                    for old, new in zip(call.results, found, strict=True):
-                        old.replace_all_uses_with(new)
-                    call.erase()
+                    mlir.replace(call, found)

@@ -162,9 +162,7 @@ class _Refinement:
                     for block in list(region):
                         block.append_to(there)
                 new = list(plain.results)
-        for old, value in zip(operation.results, new, strict=True):
-            old.replace_all_uses_with(value)
-        operation.erase()
+        mlir.replace(operation, new)
 
     # -- types and attributes --
 

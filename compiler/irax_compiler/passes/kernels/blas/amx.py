@@ -17,6 +17,7 @@ from irax_compiler import mlir
 from irax_compiler.mlir import Value
 from irax_compiler.ops.registers import constant, emit, equal, index
 from irax_compiler.passes.kernels.blas.vector import Vector, pointer
+from irax_compiler.passes.kernels.code.intrinsics import call_intrinsic
 from irax_compiler.passes.kernels.code.loops import for_each, if_else
 from irax_compiler.passes.kernels.code.places import moved, plus
 from irax_compiler.passes.kernels.executables import address, long
@@ -126,9 +127,4 @@ def _number(number: int) -> Value:
 
 
 def _call(name: str, *operands: Value) -> None:
-    attributes = {
-        "intrin": mlir.string(f"llvm.x86.{name}"),
-        "op_bundle_sizes": mlir.parse_attribute("array<i32>"),
-        "operandSegmentSizes": mlir.parse_attribute(f"array<i32: {len(operands)}, 0>"),
-    }
-    mlir.emit("llvm.call_intrinsic", operands, attributes, [])
+    call_intrinsic(f"llvm.x86.{name}", operands)

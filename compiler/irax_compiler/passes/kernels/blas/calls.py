@@ -66,9 +66,7 @@ def _of_parts(operation: Operation) -> Replacement:
     if op is None or op.dtype.kind != "c":
         return None
     of_reals = replace(op, dtype=np.dtype(f"f{op.dtype.itemsize // 2}"))
-    (a, b), (c, d) = ((elementwise.real(x), elementwise.imag(x)) for x in operation.operands)
-    real = elementwise.subtract(of_reals(a, c), of_reals(b, d))
-    return elementwise.complex_(real, elementwise.add(of_reals(a, d), of_reals(b, c)))
+    return elementwise.product_of_parts(of_reals, *operation.operands)
 
 
 def write_calls(module: Module, workers: int, always: bool) -> None:

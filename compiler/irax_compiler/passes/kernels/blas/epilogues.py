@@ -194,11 +194,8 @@ class _Growth(Growth):
         """
         (result,) = operation.results
         is_small = self._reads(operation) <= held_dtype(result).itemsize
-        return is_small and not self._is_stored(result)
-
-    def _is_stored(self, x: Value) -> bool:
-        """True if a value is in memory in any case, for an operation that is not elementwise."""
-        return not all(map(registers.is_known, self.users(x)))
+        # Other users have it in memory in any case.
+        return is_small and all(map(registers.is_known, self.users(result)))
 
     def _reads(self, operation: Operation) -> int:
         """Return the bytes that an operation reads for an element, of arrays as large."""

@@ -9,10 +9,10 @@ from math import inf, nan
 import numpy as np
 
 from irax_compiler import mlir
-from irax_compiler.mlir import Block, InsertionPoint, Type, Value
+from irax_compiler.mlir import Type, Value
 from irax_compiler.ops.registers import constant, emit, index
 from irax_compiler.passes.kernels.blas.library import Cblas, Library, Operand
-from irax_compiler.passes.kernels.code.loops import for_each
+from irax_compiler.passes.kernels.code.loops import choose, for_each, if_else
 from irax_compiler.passes.kernels.code.places import plus, times
 from irax_compiler.passes.kernels.executables import long
 
@@ -105,7 +105,7 @@ class Lapack:
     def if_failed(self, status: Value, body: Callable[[], None]) -> None:
         """Do something if a status is not zero."""
         failed = emit("arith.cmpi", status, _status(0), to=_boolean(), predicate=_predicate(1))
-        _if(failed, body)
+        if_else(failed, body)
 
     def fill_triangle(
         self, x: Array, n: int, upper: bool, number: float, diagonal: bool = True
@@ -156,7 +156,7 @@ class Lapack:
         """Do something if two arrays are in the same memory, and something else if not."""
         places = x.address, other.address
         is_same = emit("arith.cmpi", *places, to=_boolean(), predicate=_predicate(0))
-        _if(is_same, body, otherwise)
+        if_else(is_same, body, otherwise)
 
     def if_finite(self, x: Array, body: Callable[[Value], Value]) -> Value:
         """Do something with the largest magnitude of an array if all of its numbers are finite.
@@ -165,7 +165,8 @@ class Lapack:
         count, real = self._reals(x), self.library.real
         largest = self.real.call("lange", "M", count, 1, x, count, x, returns=str(real.element))
         is_finite = _compare(largest, _real(inf, real.dtype), OLT)
-        return _if(is_finite, lambda: body(largest), lambda: _status(1), returns=True)[0]
+        branches = (lambda: [body(largest)], lambda: [_status(1)])
+        return choose(is_finite, branches, [mlir.parse_type("i64")])[0]
 
     def scale(self, x: Array, factor: Value) -> None:
         """Multiply an array by a real number."""
@@ -213,15 +214,3 @@ def _compare(x: Value, y: Value, predicate: int) -> Value:
 
 def _status(number: int) -> Value:
     return constant(np.asarray(number, np.int64))
-
-
-def _if(
-    condition: Value, *branches: Callable[[], Value | None], returns: bool = False
-) -> Sequence[Value]:
-    types = [mlir.parse_type("i64")] if returns else []
-    choice = mlir.emit("scf.if", [condition], {}, types, regions=2)
-    for region, branch in zip(choice.regions, branches, strict=False):
-        with InsertionPoint(Block.create_at_start(region, [])):
-            result = branch()
-            mlir.emit("scf.yield", [] if result is None else [result], {}, [])
-    return choice.results

@@ -48,7 +48,11 @@ def pays(product: Product, dtype: str) -> bool:
     product.
     """
     extents = tuple(map(usual, (product.count, product.m, product.n, product.k)))
-    rows = [row for row in _times(_NARROW.get(dtype, dtype)) if _kind(row) == _kind(extents)]
+    rows = [
+        row
+        for row in _measured("products", _NARROW.get(dtype, dtype))
+        if _kind(row) == _kind(extents)
+    ]
     if not rows:
         return False
     *_, iree, blas = min(rows, key=lambda row: _distance(row, extents, _OF_PRODUCTS))
@@ -90,10 +94,6 @@ def _measured(part: str, kind: str) -> list[list[float]]:
 @once
 def _table() -> dict[str, Any]:
     return json.loads(TABLE.read_text())
-
-
-def _times(dtype: str) -> list[list[float]]:
-    return _measured("products", dtype)
 
 
 def _kind(extents: Sequence[float]) -> tuple[bool, bool, bool]:

@@ -17,7 +17,7 @@ from irax_compiler.passes.kernels.blas.vector import Vector
 from irax_compiler.passes.kernels.code.loops import for_each
 from irax_compiler.passes.kernels.code.memory import store
 from irax_compiler.passes.kernels.code.places import moved, plus, times
-from irax_compiler.passes.kernels.code.shuffles import interleaved, transposed
+from irax_compiler.passes.kernels.code.shuffles import interleaved_rows, transposed
 
 Masks = Sequence[Value | None]
 
@@ -145,10 +145,7 @@ class Panels:
         numbers = Vector(dtype, vector.bytes // count)
         distance = self.matrix.distances[0] * numbers.size
         rows = [numbers.load(plus(source, i * distance), mask) for i in range(count)]
-        while len(rows) > 1:
-            half = len(rows) // 2
-            rows = [*map(interleaved, rows[:half], rows[half:])]
-        return emit("vector.bitcast", rows[0], to=vector.type)
+        return emit("vector.bitcast", interleaved_rows(rows), to=vector.type)
 
     def _fill(self, to: Value, first: Value, last: Value) -> None:
         """Fill rows from `to` on, from one to before another, with zeros."""

@@ -10,6 +10,7 @@ import numpy as np
 from irax_compiler import mlir
 from irax_compiler.mlir import Attribute, Type, Value
 from irax_compiler.ops.registers import constant, emit, index, type_of
+from irax_compiler.passes.kernels.code.intrinsics import call_intrinsic
 from irax_compiler.passes.kernels.code.loops import for_each
 from irax_compiler.passes.kernels.code.places import moved
 from irax_compiler.passes.kernels.executables import local_memory, long
@@ -101,13 +102,8 @@ def add_products(intrinsic: str, element: str, factors: Sequence[Value], sums: V
     """
     lanes = 64 // (1 if element == "i8" else 2)
     to = mlir.parse_type(f"vector<{lanes}x{element}>")
-    attributes = {
-        "intrin": mlir.string(intrinsic),
-        "op_bundle_sizes": mlir.parse_attribute("array<i32>"),
-        "operandSegmentSizes": mlir.parse_attribute("array<i32: 3, 0>"),
-    }
     operands = [sums, *(emit("vector.bitcast", x, to=to) for x in factors)]
-    return mlir.emit("llvm.call_intrinsic", operands, attributes, [sums.type]).results[0]
+    return call_intrinsic(intrinsic, operands, [sums.type])[0]
 
 
 def pointer(address: Value) -> Value:

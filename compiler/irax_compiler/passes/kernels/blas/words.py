@@ -33,7 +33,7 @@ from irax_compiler.passes.kernels.blas.vector import Vector, add_pairs, add_prod
 from irax_compiler.passes.kernels.code.loops import for_each, for_loop, if_else
 from irax_compiler.passes.kernels.code.memory import load, store
 from irax_compiler.passes.kernels.code.places import least, moved, plus, times
-from irax_compiler.passes.kernels.code.shuffles import interleaved, transposed
+from irax_compiler.passes.kernels.code.shuffles import interleaved_rows, transposed
 from irax_compiler.passes.kernels.executables import (
     SHARE,
     add_executable,
@@ -297,10 +297,8 @@ class _Code:
             for v, mask in enumerate(masks):
                 place = plus(source, v * numbers.bytes)
                 rows = [numbers.load(plus(place, i * distance), mask) for i in range(count)]
-                while len(rows) > 1:
-                    half = len(rows) // 2
-                    rows = [*map(interleaved, rows[:half], rows[half:])]
-                self._keep(emit("vector.bitcast", rows[0], to=_WORDS.type), at, v)
+                words = emit("vector.bitcast", interleaved_rows(rows), to=_WORDS.type)
+                self._keep(words, at, v)
 
         for_each(index(0), depth, of_row)
 

@@ -12,6 +12,8 @@ from irax_compiler.mlir import Value
 from irax_compiler.ops import registers
 from irax_compiler.ops.registers import emit, index
 
+_INT32 = np.dtype(np.int32)
+
 
 def plus(x: Value, y: Any) -> Value:
     """Build the sum of a place and another, or a number."""
@@ -31,6 +33,17 @@ def moved(at: Value, by: Value, stride: Any) -> Value:
 def least(x: Value, y: Any) -> Value:
     """Return the lesser of a place and a number."""
     return emit("arith.minsi", x, index(y))
+
+
+def clamped(x: Value, dtype: np.dtype, limit: int) -> Value:
+    """Return a register of indices of a dtype as places of int32, between 0 and a limit."""
+    if dtype.kind == "i":
+        x = emit("arith.maxsi", x, registers.number(0, x))
+    x = emit("arith.minui", x, registers.number(min(int(limit), int(np.iinfo(dtype).max)), x))
+    if dtype.itemsize == _INT32.itemsize:
+        return x
+    name = "arith.trunci" if dtype.itemsize > _INT32.itemsize else "arith.extui"
+    return emit(name, x, to=registers.with_elements(x, _INT32))
 
 
 def split(number: Value, extents: Sequence[Any]) -> list[Value]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from irax_compiler import mlir
@@ -17,7 +19,7 @@ def picked(x: Value, places: np.ndarray) -> Value:
     if size == 1:
         return registers.spread(x, places.size)
     if places.size == 1:
-        position = mlir.parse_attribute(f"array<i64: {places[0]}>")
+        position = mlir.integers(places)
         bits = _bits(x)
         part = emit("vector.extract", bits, to=bits.type.element_type, static_position=position)
         return _as(part, x.type.element_type)
@@ -43,7 +45,7 @@ def _as_vector(x: Value) -> Value:
 
 def shuffled(x: Value, y: Value, places: np.ndarray) -> Value:
     """Return a register with the elements at these indices of two vectors, one after the other."""
-    mask = mlir.parse_attribute(f"array<i64: {', '.join(map(str, places))}>")
+    mask = mlir.integers(places)
     x_bits, y_bits = _bits(x), _bits(y)
     to = mlir.parse_type(f"vector<{places.size}x{x_bits.type.element_type}>")
     found = emit("vector.shuffle", x_bits, y_bits, to=to, mask=mask)
@@ -54,6 +56,14 @@ def interleaved(x: Value, y: Value) -> Value:
     """Return the elements of two vectors in turns."""
     size = registers.size_of(x)
     return shuffled(x, y, np.arange(2 * size).reshape(2, size).T.reshape(-1))
+
+
+def interleaved_rows(rows: Sequence[Value]) -> Value:
+    """Return the elements of a power of two of vectors in turns: the first of each, and so on."""
+    while len(rows) > 1:
+        half = len(rows) // 2
+        rows = [*map(interleaved, rows[:half], rows[half:])]
+    return rows[0]
 
 
 def _bits(x: Value) -> Value:

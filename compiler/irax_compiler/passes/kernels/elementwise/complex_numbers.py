@@ -11,7 +11,8 @@ from irax_compiler.mlir import Operation, Value, dtype_of
 from irax_compiler.ops import registers
 from irax_compiler.ops.complex_registers import Parts
 from irax_compiler.ops.registry import traits_of
-from irax_compiler.passes.kernels.code.shuffles import joined, picked, shuffled
+from irax_compiler.passes.kernels.code.shuffles import interleaved as in_turns
+from irax_compiler.passes.kernels.code.shuffles import joined, picked
 
 Register = Value | Parts
 
@@ -60,9 +61,7 @@ def separated(x: Value) -> Parts:
 def interleaved(x: Parts, lanes: int) -> Value:
     """Return the vector that memory holds for parts."""
     real, imag = (registers.spread(part, lanes) for part in x)
-    if lanes == 1:
-        return joined([real, imag])
-    return shuffled(real, imag, np.arange(2 * lanes).reshape(2, lanes).T.reshape(-1))
+    return joined([real, imag]) if lanes == 1 else in_turns(real, imag)
 
 
 def _spread(x: Register, lanes: int) -> Register:

@@ -23,7 +23,6 @@ from irax_compiler.passes.kernels.elementwise.seeds import (
 )
 from irax_compiler.passes.kernels.executables import Executables
 from irax_compiler.passes.kernels.growth import running_blocks
-from irax_compiler.passes.rewriting import replace
 from irax_compiler.sizes import InconclusiveDimensionOperation
 
 if TYPE_CHECKING:
@@ -59,10 +58,10 @@ def _divide_in_parts(block: Block) -> None:
     """Let kernels compute with the parts of complex numbers."""
     for operation in walk(block):
         if is_barrier_of_parts(operation):
-            replace(operation, list(operation.operands))
+            mlir.replace(operation, list(operation.operands))
         elif is_conversion_of_parts(operation):
             with InsertionPoint(operation), operation.location:
-                replace(operation, [parts.by_parts(operation, {})])
+                mlir.replace(operation, [parts.by_parts(operation, {})])
 
 
 def _rewrite(block: Block, executables: Executables) -> None:
@@ -102,4 +101,4 @@ def _copy(operation: Operation, copy: Callable[[Operation], Value | None]) -> No
     ):
         found = copy(operation)
         if found is not None:
-            replace(operation, [found])
+            mlir.replace(operation, [found])

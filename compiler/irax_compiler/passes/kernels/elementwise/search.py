@@ -210,12 +210,7 @@ def _pays(cluster: Cluster, joins: bool) -> bool:
     if len(cluster.arrays) + len(cluster.given) > ARRAYS or len(members) * piece.vectors > LONG:
         return False
     moves = any(not term.view.is_in_order(piece.extents) for term in piece.reads)
-    return moves or joins or _has_complex(members) or _stands_alone(cluster)
-
-
-def _has_complex(operations: Sequence[Operation]) -> bool:
-    """True if complex numbers are computed with, of which IREE has no vectors."""
-    return any(map(complex_numbers.is_known, operations))
+    return moves or joins or any(map(complex_numbers.is_known, members)) or _stands_alone(cluster)
 
 
 def _stands_alone(cluster: Cluster) -> bool:

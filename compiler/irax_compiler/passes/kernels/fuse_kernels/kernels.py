@@ -144,9 +144,8 @@ class Kernels:
 
     def of(self, operation: Operation) -> Kernel | None:
         """Return the kernel of a dispatch of arrays of known sizes."""
-        segments: Any = operation.attributes["operandSegmentSizes"]
         are_arrays = all(isinstance(x.type, mlir.RankedTensorType) for x in operation.operands)
-        if not are_arrays or list(segments) != [0, len(operation.operands), 0, 0]:
+        if not are_arrays or mlir.segments(operation) != [0, len(operation.operands), 0, 0]:
             return None
         name = name_of(operation)
         if name not in self._known:

@@ -281,15 +281,13 @@ def _counting(operations: Iterable[Operation]) -> set[Operation]:
     for operation in operations:
         values = [*operation.operands, *operation.results]
         if all(shape_of(x) == () and dtype_of(x).kind in "iub" for x in values) and all(
-            _is_carried(x) or kernels.is_constant(x) or mlir.definition(x) in found
+            (mlir.is_argument(x) and mlir.owner_name(x) == "stablehlo.while")
+            or kernels.is_constant(x)
+            or mlir.definition(x) in found
             for x in operation.operands
         ):
             found.add(operation)
     return found
-
-
-def _is_carried(x: Value) -> bool:
-    return mlir.is_argument(x) and mlir.owner_name(x) == "stablehlo.while"
 
 
 # ---- what goes in and out ------------------------------------------------------------------------

@@ -60,8 +60,7 @@ def _use(operation: Operation, place: int, copy: Value) -> None:
     dimensions = DotDimensions((), (), (1,), (0,))
     with InsertionPoint(operation), operation.location:
         result = replace(op, dimensions=dimensions, precision=precision)(copy, vector)
-    operation.results[0].replace_all_uses_with(result)
-    operation.erase()
+    mlir.replace(operation, [result])
 
 
 def _product(operation: Operation) -> DotGeneral:

@@ -16,6 +16,7 @@ from irax_compiler.ops.indexing.gather_scatter import Gather, Scatter
 from irax_compiler.ops.reductions.window_shapes import WindowDims
 from irax_compiler.ops.registers import Registers, emit
 from irax_compiler.ops.registry import traits_of
+from irax_compiler.passes.kernels.code.places import clamped
 from irax_compiler.passes.kernels.code.shuffles import joined, picked
 from irax_compiler.passes.kernels.views import contiguous
 from irax_compiler.passes.rewriting import read_as
@@ -64,7 +65,7 @@ def gathered(operation: Operation, operands: Registers) -> Value:
     for d, of_batch in _index_places(op.dims, shape_of(indices)).items():
         apart = np.expand_dims(of_batch, op.dims.window_dims)
         chosen = picked(operands[1], np.broadcast_to(apart, result))
-        place = _clamped(chosen, dtype_of(indices), limits[d])
+        place = clamped(chosen, dtype_of(indices), limits[d])
         at = emit("arith.addi", at, _times(place, prod(shape_of(x)[d + 1 :])))
     return _elements(operands[0], at)
 
@@ -99,7 +100,7 @@ def scattered(operation: Operation, operands: Registers, combine: Combine) -> Va
         limit = shape_of(x)[d] - sizes[d]
         fits = _compared("ULE", start, registers.number(limit, start))
         inside = fits if inside is None else emit("arith.andi", inside, fits)
-        place = _clamped(start, dtype_of(indices), limit)
+        place = clamped(start, dtype_of(indices), limit)
         at = emit("arith.addi", at, _times(place, prod(shape_of(x)[d + 1 :])))
     if inside is not None:
         at = registers.select(inside, at, registers.number(NOWHERE, at))
@@ -153,7 +154,7 @@ def _starts(
 ) -> dict[int, Value]:
     """Return the clamped starts of a slice, for dimensions that it is not the whole of."""
     return {
-        d: _clamped(scalar, dtype_of(start), whole[d] - part[d])
+        d: clamped(scalar, dtype_of(start), whole[d] - part[d])
         for d, (start, scalar) in enumerate(zip(starts, given, strict=True))
         if part[d] < whole[d]
     }
@@ -178,17 +179,6 @@ def _strides(extents: Sequence[int]) -> np.ndarray:
 # ---- places as registers of int32 ----------------------------------------------------------------
 
 
-def _clamped(x: Value, dtype: np.dtype, limit: int) -> Value:
-    """Indices moved to what lies between 0 and a limit."""
-    if dtype.kind == "i":
-        x = emit("arith.maxsi", x, registers.number(0, x))
-    x = emit("arith.minui", x, registers.number(min(int(limit), np.iinfo(dtype).max), x))
-    if dtype.itemsize == INT32.itemsize:
-        return x
-    name = "arith.trunci" if dtype.itemsize > INT32.itemsize else "arith.extui"
-    return emit(name, x, to=registers.with_elements(x, INT32))
-
-
 def _times(x: Value, factor: int) -> Value:
     return x if factor == 1 else emit("arith.muli", x, registers.number(factor, x))
 
@@ -203,7 +193,7 @@ def _compared(direction: str, x: Value, y: Value) -> Value:
 
 # ---- elements ------------------------------------------------------------------------------------
 
-_COMPUTED = mlir.parse_attribute(f"array<i64: {-(2**63)}>")
+_COMPUTED = mlir.integers([-(2**63)])
 
 
 def _elements(x: Value, at: Value) -> Value:

@@ -148,8 +148,7 @@ class InterruptChecks(Pass):
             with InsertionPoint.at_block_begin(call.block), call.location:
                 (loaded,) = mlir.emit("util.global.load", [], place, [type_]).results
                 (meter,) = mlir.emit("util.optimization_barrier", [loaded], {}, [type_]).results
-            call.results[0].replace_all_uses_with(meter)
-            call.erase()
+            mlir.replace(call, [meter])
         return True
 
 

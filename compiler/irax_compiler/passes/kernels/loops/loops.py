@@ -106,9 +106,7 @@ def _write_out(calls: Iterable[Operation]) -> None:
     for call in list(calls):
         with InsertionPoint(call), call.location:
             results = inlined(call)
-        for old, new in zip(call.results, results, strict=True):
-            old.replace_all_uses_with(new)
-        call.erase()
+        mlir.replace(call, results)
 
 
 def _rewrite(block: Block) -> None:
@@ -158,9 +156,7 @@ def _replaced(loop: Operation, rewrite: Callable[[Operation], Sequence[Value] | 
         results = rewrite(loop)
     if results is None:
         return False
-    for old, new in zip(loop.results, results, strict=True):
-        old.replace_all_uses_with(new)
-    loop.erase()
+    mlir.replace(loop, results)
     return True
 
 

@@ -29,6 +29,19 @@ def each(arrays: Sequence[Array], body: Body, lanes: int = LANES) -> None:
     _nest(collapsed(arrays), body, lanes)
 
 
+def each_part(arrays: Sequence[Array], rank: int, body: Callable[..., None]) -> None:
+    """Build loops over the first dimensions of arrays, with a body of parts of a rank."""
+    if len(arrays[0].extents) == rank:
+        body(*arrays)
+        return
+
+    def inner(i: Value, _: list[Value]) -> Registers:
+        each_part([x.row(i) for x in arrays], rank, body)
+        return []
+
+    counted(arrays[0].extents[0], 1, [], inner)
+
+
 BLOCK = 256
 """The number of steps of a block: more than two blocks are folded apart."""
 

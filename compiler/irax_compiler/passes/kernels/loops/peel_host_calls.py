@@ -134,13 +134,11 @@ def _calling(block: Block) -> list[Operation]:
 def _may_be_quiet(block: Block) -> bool:
     """True if all calls of the host are in branches, each beside one that may be quiet."""
     return all(
-        _is_choice(o) and any(_may_be_quiet(r.blocks[0]) for r in o.regions)
+        not is_host_call(o)
+        and isinstance(read(o), Branches)
+        and any(_may_be_quiet(r.blocks[0]) for r in o.regions)
         for o in _calling(block)
     )
-
-
-def _is_choice(operation: Operation) -> bool:
-    return not is_host_call(operation) and isinstance(read(operation), Branches)
 
 
 def _is_taken(block: Block, env: _Env) -> Value:

@@ -247,7 +247,10 @@ class _Block:
             column = self._wide(replace(at[1], distance=y.distance).read(size))
             rows = (self._row(at[0], i, self.row) for i in range(self.rows))
             each = (registers.spread(self._wide(place.read(1)), size) for place in rows)
-            return [self._added(z, column, total) for z, total in zip(each, sums, strict=True)]
+            return [
+                vectors.multiply_add(z, column, total, self.dtype)
+                for z, total in zip(each, sums, strict=True)
+            ]
 
         inside = [replace(self.x, base=x.at), replace(self.y, base=y.at)]
         arrays, zeros = nests.collapsed(inside), [zero] * self.rows
@@ -268,6 +271,3 @@ class _Block:
         if self.dtype == self.x.dtype:
             return x
         return emit("arith.extf", x, to=registers.with_elements(x, self.dtype))
-
-    def _added(self, x: Value, y: Value, total: Value) -> Value:
-        return vectors.multiply_add(x, y, total, self.dtype)

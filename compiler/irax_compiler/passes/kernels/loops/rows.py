@@ -227,10 +227,7 @@ def _array(buffer: Value, last: Value, result: Value) -> Value:
     type_ = mlir.tensor_type((extents[0], width), memory.held_dtype(result))
     size = registers.index(extents[0] * width * memory.held_dtype(result).itemsize)
     whole = emit("hal.buffer.subspan", buffer, zero, size, to=_BUFFER)
-    attributes = {
-        "operandSegmentSizes": mlir.parse_attribute("array<i32: 1, 0, 0, 0>"),
-        "target_encoding": mlir.type_attribute(type_),
-    }
+    attributes = mlir.segment_sizes(1, 0, 0, 0) | {"target_encoding": mlir.type_attribute(type_)}
     rows = emit("hal.tensor.import", whole, to=type_, **attributes)
     if width != prod(extents[1:]):
         rows = slicing.Slice((0, 0), (extents[0], prod(extents[1:])), (1, 1))(rows)
@@ -244,8 +241,8 @@ def _exported(x: Value) -> Value:
 
 def _aliased(x: Value, buffer: Value, *fence: Value) -> Value:
     """Put an array into a buffer, when a fence is signalled."""
-    segments = mlir.parse_attribute(f"array<i32: 1, 0, 1, {len(fence)}>")
-    return emit("hal.tensor.alias", x, buffer, *fence, operandSegmentSizes=segments)
+    segments = mlir.segment_sizes(1, 0, 1, len(fence))
+    return emit("hal.tensor.alias", x, buffer, *fence, **segments)
 
 
 def _signalled(rows: Sequence[Value]) -> list[Value]:

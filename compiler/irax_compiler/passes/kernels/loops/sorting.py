@@ -11,6 +11,7 @@ from irax_compiler.ops.registers import Registers, emit
 from irax_compiler.ops.slicing import Slice
 from irax_compiler.ops.sorting.sort import Order, Sort
 from irax_compiler.passes.kernels.code.loops import counted
+from irax_compiler.passes.kernels.loops import nests
 from irax_compiler.passes.kernels.loops.arrays import Array
 from irax_compiler.passes.rewriting import read_as
 
@@ -31,7 +32,12 @@ def sort(operation: Operation, arrays: Sequence[Array], results: Sequence[Array]
     d = op.dimension % len(arrays[0].extents)
     order = [*(i for i in range(len(arrays[0].extents)) if i != d), d]
     kept = max(_read(x, d) for x in operation.results)
-    _rows([x.ordered(order) for x in arrays], [x.ordered(order) for x in results], kept, op.order)
+    count = len(arrays)
+
+    def row(*both: Array) -> None:
+        _sort_row(both[:count], both[count:], kept, op.order)
+
+    nests.each_part([x.ordered(order) for x in (*arrays, *results)], 1, row)
 
 
 def _read(x: Value, dimension: int) -> int:
@@ -42,18 +48,6 @@ def _read(x: Value, dimension: int) -> int:
         shape_of(x)[dimension] if op is None else op.limit_indices[dimension] for op in slices
     ]
     return max(limits, default=1)
-
-
-def _rows(arrays: Sequence[Array], results: Sequence[Array], kept: int, order: Order) -> None:
-    if len(arrays[0].extents) == 1:
-        _sort_row(arrays, results, kept, order)
-        return
-
-    def inner(i: Value, _: list[Value]) -> Registers:
-        _rows([x.row(i) for x in arrays], [x.row(i) for x in results], kept, order)
-        return []
-
-    counted(arrays[0].extents[0], 1, [], inner)
 
 
 def _sort_row(arrays: Sequence[Array], results: Sequence[Array], kept: int, order: Order) -> None:

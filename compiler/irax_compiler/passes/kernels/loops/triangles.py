@@ -72,19 +72,6 @@ def _turned(x: Array) -> Array:
     return x.ordered((*range(rank - 2), rank - 1, rank - 2))
 
 
-def _each(arrays: Sequence[Array], body: Callable[..., None]) -> None:
-    """Build loops over the matrices of arrays."""
-    if len(arrays[0].extents) == 2:
-        body(*arrays)
-        return
-
-    def inner(i: Value, _: list[Value]) -> Registers:
-        _each([x.row(i) for x in arrays], body)
-        return []
-
-    counted(arrays[0].extents[0], 1, [], inner)
-
-
 @dataclass(frozen=True)
 class _Row:
     """A row of an array, a few elements at a time."""
@@ -148,7 +135,7 @@ def _factored(op: Cholesky, array: Array, new: New) -> Array:
     columns = new(array.dtype, array.extents)
     array = array if op.lower else _turned(array)
     side_by_side = _by_column(array, new)
-    _each([array, columns], lambda a, x: _factor(side_by_side(a), x))
+    nests.each_part([array, columns], 2, lambda a, x: _factor(side_by_side(a), x))
     return _turned(columns) if op.lower else columns
 
 
@@ -224,13 +211,16 @@ def _solved(op: TriangularSolve, a: Array, b: Array, new: New) -> Array:
     *batch, n, columns = b.extents
     if columns > FEW:
         found = new(b.dtype, b.extents)
-        _each([a, b, found], lambda a, b, x: _by_rows(a, b, x, lower, op.unit_diagonal))
+        nests.each_part(
+            [a, b, found], 2, lambda a, b, x: _by_rows(a, b, x, lower, op.unit_diagonal)
+        )
     else:
         found = _turned(new(b.dtype, (*batch, columns, n)))
         rest, unit = new(b.dtype, (n,)), op.unit_diagonal
         side_by_side = _by_column(a, new)
-        _each(
+        nests.each_part(
             [a, b, found],
+            2,
             lambda a, b, x: _by_columns(side_by_side(a), b, x, rest, lower, unit),
         )
     return found if op.left_side else _turned(found)

@@ -11,7 +11,6 @@ from typing import Any
 
 import numpy as np
 
-from irax_compiler import mlir
 from irax_compiler.mlir import Operation, Value, dtype_of, shape_of
 from irax_compiler.ops import registers, slicing
 from irax_compiler.ops.registers import emit, index
@@ -20,6 +19,7 @@ from irax_compiler.passes.kernels import executables
 from irax_compiler.passes.kernels.code.loops import for_each, if_else
 from irax_compiler.passes.kernels.code.memory import load, store
 from irax_compiler.passes.kernels.code.places import plus
+from irax_compiler.passes.kernels.code.shuffles import picked
 from irax_compiler.passes.kernels.executables import workgroup
 from irax_compiler.passes.kernels.moves import kernels
 from irax_compiler.passes.kernels.moves.windows import (
@@ -185,20 +185,12 @@ class Kernel:
             if not part.is_backwards:
                 return load(array, plus(start, offset), width)
             last = emit("arith.subi", start, plus(offset, index(width - 1)))
-            return _reversed(load(array, last, width))
+            return picked(load(array, last, width), np.arange(width)[::-1])
 
         def copy(offset: Value, width: int) -> None:
             store(element(offset, width), out, plus(to, offset))
 
         kernels.in_registers(part.run, REGISTER // self.dtype.itemsize, copy, overlap=True)
-
-
-def _reversed(x: Value) -> Value:
-    size = registers.size_of(x)
-    if size == 1:
-        return x
-    order = ", ".join(map(str, reversed(range(size))))
-    return emit("vector.shuffle", x, x, mask=mlir.parse_attribute(f"array<i64: {order}>"))
 
 
 def pays(result: Value) -> bool:

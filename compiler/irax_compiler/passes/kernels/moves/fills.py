@@ -10,7 +10,7 @@ from irax_compiler import mlir
 from irax_compiler.mlir import Operation, Value, dtype_of, shape_of
 from irax_compiler.ops import bitwise, comparison, shape, slicing
 from irax_compiler.ops.indexing.gather_scatter import Gather
-from irax_compiler.passes.matching import made_by
+from irax_compiler.passes.matching import made_by, only_user
 
 Bound = tuple[Value, str, int]
 """A condition on a value: it is at least ("GE") or at most ("LE") a number."""
@@ -21,11 +21,8 @@ def filled(op: Gather, operation: Operation) -> tuple[Value, np.ndarray] | None:
     element that it fills them with; None if the gather has other uses.
     """
     (found,) = operation.results
-    if mlir.num_uses(found) != 1:
-        return None
-    (use,) = found.uses
-    user = use.owner.operation
-    if user.name != comparison.Select.name:
+    user = only_user(found)
+    if user is None or user.name != comparison.Select.name:
         return None
     mask, on_true, on_false = user.operands
     fill = mlir.splat(on_false)

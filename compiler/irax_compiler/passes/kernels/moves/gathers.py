@@ -15,7 +15,7 @@ from irax_compiler.ops.registers import emit, index
 from irax_compiler.passes.kernels import executables
 from irax_compiler.passes.kernels.code.loops import for_each
 from irax_compiler.passes.kernels.code.memory import load, store
-from irax_compiler.passes.kernels.code.places import plus, times
+from irax_compiler.passes.kernels.code.places import clamped, plus, times
 from irax_compiler.passes.kernels.executables import workgroup
 from irax_compiler.passes.kernels.moves import kernels
 from irax_compiler.passes.kernels.moves.fills import filled
@@ -160,10 +160,10 @@ class Kernel(WindowKernel):
             start = plus(places.indices, index(coordinate.place))
             x = load(memory.indices[coordinate.operand], start, lanes)
             x = from_the_end(x, coordinate.end)
-            limit = min(coordinate.limit, int(np.iinfo(self.index_dtype).max))
             if self.fill is not None:
+                limit = min(coordinate.limit, int(np.iinfo(self.index_dtype).max))
                 inside.append(registers.compare("LE", "u", x, registers.number(limit, x)))
-            x = self._clamped(x, limit)
+            x = clamped(x, self.index_dtype, coordinate.limit)
             x = emit("arith.muli", x, registers.number(coordinate.stride, x))
             source = emit("arith.addi", source, x)
         if table:
@@ -180,17 +180,6 @@ class Kernel(WindowKernel):
         zeros = np.zeros(self._lanes, f"i{self.dtype.itemsize}")
         none = registers.number(0, registers.constant(zeros))
         return emit("vector.gather", memory.array, start, distances, all_lanes, none, to=to)
-
-    def _clamped(self, x: Value, limit: int) -> Value:
-        """Clamp a register of places, and make it one of int32."""
-        dtype = self.index_dtype
-        if dtype.kind != "u":
-            x = emit("arith.maxsi", x, registers.number(0, x))
-        x = emit("arith.minui", x, registers.number(limit, x))
-        if dtype.itemsize == INT32.itemsize:
-            return x
-        name = "arith.trunci" if dtype.itemsize > INT32.itemsize else "arith.extui"
-        return emit(name, x, to=registers.with_elements(x, INT32))
 
 
 @dataclass(frozen=True)

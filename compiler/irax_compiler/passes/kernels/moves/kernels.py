@@ -47,16 +47,12 @@ def dispatch(
         add_executable(
             module, name, counts, arrays, lambda _, given: body(given), sizes=sizes, in_place=ties
         )
-    operands = [_signless(x) for x in operands]
+    # Dispatches take no unsigned integers.
+    operands = [seen_as(x, signless_dtype(dtype_of(x))) for x in operands]
     extents = shape_of(like) if shape is None else shape
     type_ = mlir.tensor_type(extents, signless_dtype(dtype_of(like)))
     (result,) = dispatch_of(name, operands, [type_], sizes=sizes)
     return seen_as(result, dtype_of(like))
-
-
-def _signless(x: Value) -> Value:
-    """Convert a value to one without unsigned integers, which dispatches do not take."""
-    return seen_as(x, signless_dtype(dtype_of(x)))
 
 
 def in_registers(

@@ -10,10 +10,11 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from irax_compiler import chips, mlir
+from irax_compiler import chips
 from irax_compiler.mlir import Value
 from irax_compiler.ops import registers
 from irax_compiler.ops.registers import index
+from irax_compiler.passes.kernels.code.intrinsics import call_intrinsic
 from irax_compiler.passes.kernels.code.memory import load
 
 LANES = 16
@@ -55,9 +56,5 @@ def looked_up(table: Sequence[Value], places: Value) -> Value:
 
 def _permuted(x: Value, y: Value, places: Value) -> Value:
     """Return the elements of two registers at places modulo the number of both."""
-    attributes = {
-        "intrin": mlir.string("llvm.x86.avx512.vpermi2var.d.512"),
-        "op_bundle_sizes": mlir.parse_attribute("array<i32>"),
-        "operandSegmentSizes": mlir.parse_attribute("array<i32: 3, 0>"),
-    }
-    return mlir.emit("llvm.call_intrinsic", [x, places, y], attributes, [x.type]).results[0]
+    name = "llvm.x86.avx512.vpermi2var.d.512"
+    return call_intrinsic(name, [x, places, y], [x.type])[0]

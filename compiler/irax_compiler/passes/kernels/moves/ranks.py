@@ -10,14 +10,12 @@ import numpy as np
 from irax_compiler import mlir
 from irax_compiler.mlir import Value, dtype_of, shape_of
 from irax_compiler.ops import registers
-from irax_compiler.ops.core import full
 from irax_compiler.ops.registers import constant, emit, index
 from irax_compiler.passes.kernels import executables
 from irax_compiler.passes.kernels.code.loops import for_each
 from irax_compiler.passes.kernels.code.memory import load, store
 from irax_compiler.passes.kernels.code.places import times
 from irax_compiler.passes.kernels.executables import local_memory
-from irax_compiler.passes.kernels.moves import kernels
 from irax_compiler.passes.kernels.moves.rows import Rows
 
 LANES = 16
@@ -30,10 +28,7 @@ def order(x: Value) -> Value:
     equal ones stay in theirs.
     """
     *others, length = shape_of(x)
-    rows = _Rows(dtype_of(x), prod(others), length)
-    like = full(shape_of(x), 0, INT32)
-    name = kernels.name_of("order", 2, rows)
-    return kernels.dispatch(name, [x], like, (rows.workgroups, 1), rows.build)
+    return _Rows(dtype_of(x), prod(others), length).dispatched("order", x, shape_of(x))
 
 
 class _Rows(Rows):

@@ -16,7 +16,6 @@ import numpy as np
 from irax_compiler import mlir
 from irax_compiler.mlir import Value, dtype_of, shape_of
 from irax_compiler.ops import registers
-from irax_compiler.ops.core import full
 from irax_compiler.ops.registers import constant, emit, index
 from irax_compiler.ops.sorting.sort import Order
 from irax_compiler.passes.kernels import executables
@@ -24,7 +23,6 @@ from irax_compiler.passes.kernels.code.loops import for_each, for_loop, if_else
 from irax_compiler.passes.kernels.code.memory import load, store
 from irax_compiler.passes.kernels.code.places import plus, times
 from irax_compiler.passes.kernels.executables import local_memory
-from irax_compiler.passes.kernels.moves import kernels
 from irax_compiler.passes.kernels.moves.rows import Rows
 
 LANES = 16
@@ -60,9 +58,7 @@ def first_places(x: Value, count: int, order: Order | None = None) -> Value:
     """
     *others, length = shape_of(x)
     rows = _Rows(dtype_of(x), prod(others), length, count, order)
-    like = full((*others, count), 0, INT32)
-    name = kernels.name_of("first", 2, rows)
-    return kernels.dispatch(name, [x], like, (rows.workgroups, 1), rows.build)
+    return rows.dispatched("first", x, (*others, count))
 
 
 @dataclass(frozen=True)

@@ -158,14 +158,16 @@ def scatter_of_computed_updates(operation: Operation) -> Sequence[Value] | None:
     computation of their updates.
     """
     first = len(operation.results) + 1
-    updates = list(operation.operands)[first:]
-    if all(mlir.is_argument(x) for x in updates):
+    if all(map(mlir.is_argument, operation.operands[first:])):
         return None
-    barred = barrier.barrier.build(updates)
-    scatter = operation.clone().operation
-    for i, x in enumerate(barred, first):
-        scatter.operands[i] = x
-    return list(scatter.results)
+    return _behind_barrier(operation, first)
+
+
+def _behind_barrier(operation: Operation, first: int) -> list[Value]:
+    """Copy an operation, with a barrier behind its operands from one on."""
+    operands = list(operation.operands)
+    held = barrier.barrier.build(operands[first:])
+    return mlir.clone_on(operation, [*operands[:first], *held, *mlir.captured(operation)])
 
 
 @legalizes("stablehlo.reduce", "stablehlo.reduce_window", kind="bug", of="IREE")
@@ -174,14 +176,9 @@ def reduction_from_computed_init(operation: Operation) -> Sequence[Value] | None
     init value has other users.
     """
     first = len(operation.results)
-    inits = list(operation.operands)[first:]
-    if all(mlir.splat(x) is not None for x in inits):
+    if all(mlir.splat(x) is not None for x in operation.operands[first:]):
         return None
-    own = barrier.barrier.build(inits)
-    fold = operation.clone().operation
-    for i, x in enumerate(own, first):
-        fold.operands[i] = x
-    return list(fold.results)
+    return _behind_barrier(operation, first)
 
 
 @legalizes("stablehlo.sort", kind="bug", of="IREE")

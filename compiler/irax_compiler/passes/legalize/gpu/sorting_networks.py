@@ -19,7 +19,7 @@ from irax_compiler.ops.formula import Number, where
 from irax_compiler.ops.indexing import dynamic_slices, gather_scatter
 from irax_compiler.ops.reductions import window_shapes
 from irax_compiler.ops.sorting import sort
-from irax_compiler.passes.legalize.iree.sorting import keys_of
+from irax_compiler.passes.legalize.iree.sorting import taken_in_order
 from irax_compiler.passes.legalize.legalization import legalizes
 from irax_compiler.passes.rewriting import read_as
 
@@ -36,9 +36,7 @@ def sort_by_exchanges(operation: Operation) -> Sequence[Value] | None:
     extents = shape_of(operands[0])
     if op is None or 0 in extents or extents[op.dimension] == 1:
         return None
-    keys = [key for x in operands[: op.order.num_keys] for key in keys_of(x, op.order)]
-    order = _order(keys, op.dimension % len(extents))
-    return [sort.take(x, order, op.dimension) for x in operands]
+    return taken_in_order(op, operands, _order)
 
 
 def _order(keys: Sequence[Value], dimension: int) -> Value:

@@ -24,6 +24,7 @@ from irax_compiler.ops.indexing import dynamic_slices, gather_scatter
 from irax_compiler.ops.reductions import reduce, reduce_window
 from irax_compiler.ops.reductions.variadic_reduce import VariadicReduce
 from irax_compiler.ops.sorting import sort
+from irax_compiler.passes.kernels.partial_sums import in_blocks, products_of_blocks
 from irax_compiler.passes.legalize.legalization import legalizes
 from irax_compiler.passes.rewriting import read_as
 
@@ -69,22 +70,10 @@ def _folded(combiner: str, x: Value, dimensions: Sequence[int]) -> Value:
     if rest > isqrt(total):
         inner = _folded(combiner, x, others)
         return _folded(combiner, inner, [longest - sum(d < longest for d in others)])
-    blocks = _in_blocks(x, longest, isqrt(total) // rest, neutral)
+    blocks = in_blocks(x, longest, isqrt(total) // rest, neutral)
     inside = [d + (d > longest) for d in others]
     inner = _folded(combiner, blocks, [*inside, longest + 1])
     return _folded(combiner, inner, [longest - sum(d < longest for d in others)])
-
-
-def _in_blocks(x: Value, dimension: int, size: int, filler: Value) -> Value:
-    """Split a dimension in two: blocks, the last one padded, and the index within a block."""
-    extents = shape_of(x)
-    count = -(-extents[dimension] // size)
-    zeros = (0,) * len(extents)
-    missing = [*zeros]
-    missing[dimension] = count * size - extents[dimension]
-    if any(missing):
-        x = slicing.Pad(zeros, tuple(missing), zeros)(x, filler)
-    return shape.reshape(x, (*extents[:dimension], count, size, *extents[dimension + 1 :]))
 
 
 @legalizes(
@@ -100,22 +89,7 @@ def contraction_in_parts(operation: Operation) -> Sequence[Value] | None:
     total = prod(shape_of(x)[d] for d in dims.lhs_contracting)
     if total <= MOST_STEPS or op.dtype == np.bool_:
         return None
-    longest = max(
-        range(len(dims.lhs_contracting)), key=lambda i: shape_of(x)[dims.lhs_contracting[i]]
-    )
-    a, b = dims.lhs_contracting[longest], dims.rhs_contracting[longest]
-    size = max(MOST_STEPS // (total // shape_of(x)[a]), 1)
-
-    def blocks(v: Value, d: int) -> Value:
-        return _in_blocks(v, d, size, full((), 0, dtype_of(v)))
-
-    moved = dot.DotDimensions(
-        (a, *(d + (d > a) for d in dims.lhs_batching)),
-        (b, *(d + (d > b) for d in dims.rhs_batching)),
-        tuple(d + (d >= a) for d in dims.lhs_contracting),
-        tuple(d + (d >= b) for d in dims.rhs_contracting),
-    )
-    (parts,) = replace(op, dimensions=moved).build([blocks(x, a), blocks(y, b)])
+    parts = products_of_blocks(op, x, y, MOST_STEPS)
     return [_folded("add", parts, [0])]
 
 

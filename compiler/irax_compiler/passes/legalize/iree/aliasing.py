@@ -83,7 +83,7 @@ def _is_shared(x: Value, update: Operation) -> bool:
     for _ in range(_USERS):
         if not users:
             return False
-        further = _users(users.pop())
+        further = {user for x in users.pop().results for user in mlir.users(x)}
         if not further:
             return True
         users |= further - {update}
@@ -136,10 +136,6 @@ def _in_same_memory(x: Value) -> list[Value]:
         if traits_of(user).is_view or traits_of(user).memory in (Memory.PART, Memory.ANY)
         for result in user.results
     ]
-
-
-def _users(operation: Operation) -> set[Operation]:
-    return {use.owner.operation for result in operation.results for use in result.uses}
 
 
 def _may_be_argument(value: Value) -> bool:

@@ -67,13 +67,7 @@ def complex_convolution(operation: Operation) -> Sequence[Value] | None:
     if op is None or op.dtype.kind != "c":
         return None
     part = replace(op, dtype=np.dtype(f"f{op.dtype.itemsize // 2}"))
-    (x, i_x), (y, i_y) = (
-        [mlir.emit(f"stablehlo.{name}", [v]).results[0] for name in ("real", "imag")]
-        for v in operation.operands
-    )
-    real = elementwise.subtract(part(x, y), part(i_x, i_y))
-    imaginary = elementwise.add(part(x, i_y), part(i_x, y))
-    return mlir.emit("stablehlo.complex", [real, imaginary]).results
+    return [elementwise.product_of_parts(part, *operation.operands)]
 
 
 @legalizes("stablehlo.convolution", kind="bug", of="IREE")

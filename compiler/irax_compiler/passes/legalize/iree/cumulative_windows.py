@@ -21,7 +21,9 @@ from irax_compiler.ops.reductions import cumulative, reduce
 from irax_compiler.ops.reductions.cumulative import Run
 from irax_compiler.ops.reductions.reduce_window import ReduceWindow
 from irax_compiler.passes.core import enclosing
+from irax_compiler.passes.kernels.partial_sums import in_blocks
 from irax_compiler.passes.legalize.legalization import legalizes
+from irax_compiler.passes.matching import halves
 from irax_compiler.passes.rewriting import read_as
 
 if TYPE_CHECKING:
@@ -100,8 +102,7 @@ def windows_like_cumulative(operation: Operation) -> Sequence[Value] | None:
     op = read_as(ReduceWindow, operation)
     if op is None:
         return None
-    half = len(operation.operands) // 2
-    xs, inits = list(operation.operands[:half]), list(operation.operands[half:])
+    xs, inits = halves(operation)
     window, extents = op.window.full(), shape_of(xs[0])
     ends = zip(window.sizes, extents, window.padding, strict=True)
     is_like = any(size == n > 1 and n - 1 in pair for size, n, pair in ends)
@@ -150,12 +151,8 @@ def _forwards(combiner: str, x: Value, d: int) -> Value:
     size = _size_of_block(n)
     count = -(-n // size)
     zeros = [0] * len(extents)
-    missing = count * size - n
-    if missing:
-        after = (*zeros[:d], missing, *zeros[d + 1 :])
-        x = slicing.Pad(tuple(zeros), after, tuple(zeros))(x, neutral)
-    blocks = (*extents[:d], count, size, *extents[d + 1 :])
-    inner = _forwards(combiner, shape.reshape(x, blocks), d + 1)
+    inner = _forwards(combiner, in_blocks(x, d, size, neutral), d + 1)
+    blocks = shape_of(inner)
     totals = slicing.slice_in_dim(inner, size - 1, size, d + 1)
     totals = shape.reshape(totals, (*extents[:d], count, *extents[d + 1 :]))
     ends = _forwards(combiner, totals, d)
@@ -164,7 +161,7 @@ def _forwards(combiner: str, x: Value, d: int) -> Value:
     axes = tuple(i for i in range(len(blocks)) if i != d + 1)
     (whole,) = named(combiner, dtype_of(x))(shape.BroadcastInDim(blocks, axes)(starts), inner)
     flat = shape.reshape(whole, (*extents[:d], count * size, *extents[d + 1 :]))
-    return slicing.slice_in_dim(flat, 0, n, d) if missing else flat
+    return slicing.slice_in_dim(flat, 0, n, d) if count * size > n else flat
 
 
 def _size_of_block(n: int) -> int:

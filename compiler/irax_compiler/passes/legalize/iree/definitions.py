@@ -11,6 +11,7 @@ from irax_compiler.ops.reductions.reduce_window import ReduceWindow
 from irax_compiler.ops.reductions.variadic_reduce import VariadicReduce
 from irax_compiler.ops.structured import DefinedOp
 from irax_compiler.passes.legalize.legalization import legalizes
+from irax_compiler.passes.matching import halves
 from irax_compiler.passes.rewriting import read_as
 
 MANY = 8
@@ -80,8 +81,7 @@ def reduction_in_another_dtype(operation: Operation) -> Sequence[Value] | None:
     the elements.
     """
     op = read_as(VariadicReduce, operation)
-    half = len(operation.operands) // 2
-    xs, inits = list(operation.operands[:half]), list(operation.operands[half:])
+    xs, inits = halves(operation)
     if op is None or all(dtype_of(x) == dtype_of(i) for x, i in zip(xs, inits, strict=True)):
         return None
     xs = [conversion.convert(x, dtype_of(i)) for x, i in zip(xs, inits, strict=True)]

@@ -21,6 +21,7 @@ from irax_compiler.ops.reductions.windows import Window
 from irax_compiler.ops.registry import traits_of
 from irax_compiler.passes.legalize.iree.aliasing import UPDATES
 from irax_compiler.passes.legalize.legalization import legalizes
+from irax_compiler.passes.matching import halves
 from irax_compiler.passes.rewriting import read_as
 from irax_compiler.sizes.comparison import bounds
 
@@ -56,8 +57,7 @@ def single_strided_window(operation: Operation) -> Sequence[Value] | None:
             strides[i], padding[i] = 1, (low, high - excess)
     if tuple(padding) == window.padding:
         return None
-    half = len(operation.operands) // 2
-    xs, inits = list(operation.operands[:half]), list(operation.operands[half:])
+    xs, inits = halves(operation)
     shorter = replace(window, padding=tuple(padding)).pad()
     cut = [shorter(x, init) for x, init in zip(xs, inits, strict=True)]
     bare = replace(window, strides=tuple(strides), base_dilations=(), padding=()).full()
@@ -128,8 +128,7 @@ def windows_of_windows(operation: Operation) -> Sequence[Value] | None:
     op = read_as(ReduceWindow, operation)
     if op is None or not op.window.adds_elements:
         return None
-    arrays = range(len(operation.operands) // 2)
-    folded = [i for i in arrays if comes_from(operation.operands[i], _is_window)]
+    folded = [i for i, x in enumerate(halves(operation)[0]) if comes_from(x, _is_window)]
     return _apart(operation, folded) if folded else None
 
 

@@ -114,15 +114,11 @@ def scatter_of_one_window(operation: Operation) -> Sequence[Value] | None:
     # Windows extend along their dimensions in the array's order: only single elements lie between.
     window = shape.reshape(updates, sizes)
     if op.combiner != "set":
-        window = _combine(op.combiner, there, window)
+        window = mlir.emit(f"stablehlo.{op.combiner}", [there, window]).results[0]
     if not stay_within(op.dims, indices, shape_of(x), sizes):
         inside = op.dims.inside(indices, shape_of(x), shape_of(updates))
         window = comparison.select(shape.reshape(inside, sizes), window, there)
     return [dynamic_slices.DynamicUpdateSlice()(x, window, *starts)]
-
-
-def _combine(combiner: str, x: Value, y: Value) -> Value:
-    return mlir.emit(f"stablehlo.{combiner}", [x, y]).results[0]
 
 
 @legalizes(
@@ -328,7 +324,8 @@ class Rows:
         if self.given.index_vector_dim == len(shape_of(vectors)):
             vectors = shape.reshape(vectors, (*shape_of(vectors), 1))
         vectors = shape.move_axis(vectors, self.given.index_vector_dim, len(self.batch))
-        inner = [d for d in self.placed if d not in self._single]
+        single = self.given.collapsed_dims + self.given.operand_batching_dims
+        inner = [d for d in self.placed if d not in single]
         extents = (*self.batch, *(self.sizes[d] for d in inner))
         columns = []
         for d in self.placed:
@@ -340,10 +337,6 @@ class Rows:
                 column = elementwise.add(column, within)
             columns.append(shape.reshape(column, (self.count, 1)))
         return columns[0] if len(columns) == 1 else slicing.Concatenate(1)(*columns)
-
-    @property
-    def _single(self) -> tuple[int, ...]:
-        return self.given.collapsed_dims + self.given.operand_batching_dims
 
     def _starts(self, vectors: Value, d: int) -> Value:
         """Return the starts of windows in dimension `d` of the array, in the shape of `batch`."""

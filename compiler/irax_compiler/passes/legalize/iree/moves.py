@@ -22,7 +22,7 @@ from irax_compiler.passes.host.donated import is_donated
 from irax_compiler.passes.kernels.elementwise.joins import parts_of
 from irax_compiler.passes.kernels.elementwise.seeds import is_elementwise
 from irax_compiler.passes.legalize.legalization import legalizes
-from irax_compiler.passes.matching import made_by
+from irax_compiler.passes.matching import made_by, only_user
 from irax_compiler.passes.rewriting import read_as
 
 if TYPE_CHECKING:
@@ -155,11 +155,8 @@ def _selected(op: Pad, padded: Value) -> Operation | None:
     """Return the select, the only user of a padded array, that takes from it all but what is
     padded.
     """
-    if mlir.num_uses(padded) != 1:
-        return None
-    (use,) = padded.uses
-    user = use.owner.operation
-    if user.name != Select.name or user.operands[1] != padded or user.operands[2] == padded:
+    user = only_user(padded)
+    if user is None or user.name != Select.name or user.operands[1] != padded:
         return None
     mask = made_by(user.operands[0], Pad)
     if mask is None or mask.op != op:

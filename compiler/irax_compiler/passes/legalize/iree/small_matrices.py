@@ -13,8 +13,7 @@ from irax_compiler.mlir import Operation, Value, dtype_of, shape_of
 from irax_compiler.ops import comparison, elementwise, shape, slicing
 from irax_compiler.ops.core import full_like, zeros_like
 from irax_compiler.ops.linalg import triangular
-from irax_compiler.ops.linalg.triangular import adjoint
-from irax_compiler.passes.legalize.iree.triangular import nan_if_any, one_batch
+from irax_compiler.passes.legalize.iree.triangular import factored, nan_if_any, one_batch
 from irax_compiler.passes.legalize.legalization import legalizes
 from irax_compiler.passes.rewriting import read_as
 
@@ -62,9 +61,7 @@ def small_cholesky(operation: Operation) -> Sequence[Value] | None:
     (x,) = operation.operands
     if op is None or not is_small(x):
         return None
-    matrix = one_batch(x)
-    factor = nan_if_any(_factor(matrix if op.lower else adjoint(matrix)))
-    return [shape.reshape(factor if op.lower else adjoint(factor), shape_of(x))]
+    return [factored(x, op.lower, lambda a: nan_if_any(_factor(a)))]
 
 
 def _factor(a: Value) -> Value:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from math import prod
 from typing import TYPE_CHECKING, Any
@@ -286,7 +286,8 @@ def sort_of_short_rows(operation: Operation) -> Sequence[Value] | None:
     if op is None or op.order.num_keys > 1 or dtype_of(operands[0]).kind == "c":
         return None
     dimension, length = op.dimension % len(extents), extents[op.dimension]
-    is_argsort = _is_argsort(operation, dimension) and not any(map(_is_loop, enclosing(operation)))
+    is_in_loop = any(o.name == "stablehlo.while" for o in enclosing(operation))
+    is_argsort = _is_argsort(operation, dimension) and not is_in_loop
     least = 1 if is_argsort else MANY_PAIRS
     if length >= HOST_SORT_LENGTH or prod(extents) * length < least:
         return None
@@ -307,10 +308,6 @@ def _is_argsort(operation: Operation, dimension: int) -> bool:
     return all(_counts(x, dimension) or not mlir.num_uses(y) for x, y in pairs)
 
 
-def _is_loop(operation: Operation) -> bool:
-    return operation.name == "stablehlo.while"
-
-
 @legalizes("stablehlo.sort", kind="slow", of="IREE")
 def sort_on_host(operation: Operation) -> Sequence[Value] | None:
     """Sort long rows by NumPy, as IREE's sort takes quadratic time: numbers themselves, and other
@@ -323,9 +320,16 @@ def sort_on_host(operation: Operation) -> Sequence[Value] | None:
         return None
     if len(operands) == 1 and dtype_of(operands[0]).kind != "c" and not op.order.total:
         return [_sorted(operands[0], op)]
+    return taken_in_order(op, operands, _order)
+
+
+def taken_in_order(
+    op: sort.Sort, operands: Sequence[Value], order: Callable[[Sequence[Value], int], Value]
+) -> list[Value]:
+    """Sort operands by indices, which a function orders by keys along a dimension."""
     keys = [key for x in operands[: op.order.num_keys] for key in keys_of(x, op.order)]
-    order = _order(keys, op.dimension % len(extents))
-    return [sort.take(x, order, op.dimension) for x in operands]
+    indices = order(keys, op.dimension % _rank(operands[0]))
+    return [sort.take(x, indices, op.dimension) for x in operands]
 
 
 def _sorted(x: Value, op: sort.Sort) -> Value:

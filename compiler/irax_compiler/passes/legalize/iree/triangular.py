@@ -8,7 +8,7 @@ loop.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from math import prod
 from typing import TYPE_CHECKING, Any
@@ -109,9 +109,14 @@ def cholesky(operation: Operation) -> Sequence[Value] | None:
     (x,) = operation.operands
     if op is None or 0 in shape_of(x):
         return None if op is None else [x]
+    return [factored(x, op.lower, _factor)]
+
+
+def factored(x: Value, lower: bool, factor: Callable[[Value], Value]) -> Value:
+    """Factor matrices by a function that returns the lower factors of a batch."""
     flat = one_batch(x)
-    factor = _factor(flat if op.lower else adjoint(flat))
-    return [shape.reshape(factor if op.lower else adjoint(factor), shape_of(x))]
+    found = factor(flat if lower else adjoint(flat))
+    return shape.reshape(found if lower else adjoint(found), shape_of(x))
 
 
 def one_batch(x: Value) -> Value:

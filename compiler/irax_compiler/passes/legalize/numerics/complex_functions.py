@@ -129,10 +129,6 @@ def _sine_and_cosine(x: Number) -> tuple[Number, Number]:
 # ---- the functions -------------------------------------------------------------------------------
 
 
-def _logarithm(z: Complex) -> Complex:
-    return _log_magnitude(z), _angle(z)
-
-
 def _log_plus_one(z: Complex) -> Complex:
     a, b = z
     shifted = (a + 1, b)
@@ -204,10 +200,6 @@ def _hyperbolic_tangent(z: Complex) -> Complex:
 def _hyperbolic_sine(z: Complex) -> Complex:
     real, imaginary = _sine(_turned(z))
     return imaginary, -real
-
-
-def _hyperbolic_cosine(z: Complex) -> Complex:
-    return _cosine(_turned(z))
 
 
 def _turned(z: Complex) -> Complex:
@@ -376,7 +368,7 @@ def _finite_quotient(z: Complex, w: Complex) -> Complex:
 # ---- legalizations -------------------------------------------------------------------------------
 
 _FUNCTIONS: dict[str, Callable[..., Complex]] = {
-    "stablehlo.log": _logarithm,
+    "stablehlo.log": lambda z: (_log_magnitude(z), _angle(z)),
     "stablehlo.log_plus_one": _log_plus_one,
     "stablehlo.exponential": _exponential,
     "stablehlo.exponential_minus_one": _exponential_minus_one,
@@ -388,7 +380,7 @@ _FUNCTIONS: dict[str, Callable[..., Complex]] = {
     "stablehlo.sign": _sign,
     "stablehlo.divide": _quotient,
     "chlo.sinh": _hyperbolic_sine,
-    "chlo.cosh": _hyperbolic_cosine,
+    "chlo.cosh": lambda z: _cosine(_turned(z)),
     "chlo.acos": _arc_cosine,
     "chlo.acosh": _arc_hyperbolic_cosine,
     "chlo.asin": _arc_sine,

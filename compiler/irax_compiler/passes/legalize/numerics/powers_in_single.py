@@ -40,11 +40,7 @@ def power_of_singles(operation: Operation) -> Sequence[Value] | None:
     x, y = operation.operands
     if dtype_of(x) != np.float32:
         return None
-    return [by_scalars(_power, x, y)]
-
-
-def _power(x: Number, y: Number) -> Number:
-    return power(x, y, _magnitude(abs(x), y))
+    return [by_scalars(lambda x, y: power(x, y, _magnitude(abs(x), y)), x, y)]
 
 
 def _magnitude(x: Number, y: Number) -> Number:

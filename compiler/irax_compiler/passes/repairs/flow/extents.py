@@ -9,7 +9,6 @@ from irax_compiler.mlir import Operation, Value
 from irax_compiler.mlir.types import UNKNOWN_SIZE
 from irax_compiler.passes.core import enclosing
 
-_SEGMENTS = "operandSegmentSizes"
 _AT_END = frozenset(
     ("flow.dispatch", "flow.tensor.reshape", "flow.tensor.slice", "flow.tensor.splat")
 )
@@ -42,13 +41,13 @@ def extents(x: Value, loop: Operation, first: Value) -> list[Value] | None:
 
 def operand_of_update(update: Operation) -> int:
     """Return the number of the operand of a `flow.tensor.update` that is written."""
-    return sum(_segments(update)[:3])
+    return sum(mlir.segments(update)[:3])
 
 
 def _sizes_of_operand(user: Operation, number: int, count: int) -> list[Value]:
     operands = list(user.operands)
     if user.name == "flow.dispatch":
-        workload, arguments, *_ = _segments(user)
+        workload, arguments, *_ = mlir.segments(user)
         place = workload + arguments + sum(map(count_unknown, operands[workload:number]))
         return operands[place : place + count]
     if user.name in ("flow.tensor.reshape", "flow.tensor.slice", "flow.tensor.update"):
@@ -68,11 +67,6 @@ def sizes_of_result(x: Value) -> list[Value]:
         return operands[end - count : end]
     is_after = source.name in ("hal.tensor.import", "flow.tensor.update", "flow.tensor.barrier")
     return operands[1 : 1 + count] if is_after else []
-
-
-def _segments(operation: Operation) -> list[int]:
-    segments: Any = operation.attributes[_SEGMENTS]
-    return list(segments)
 
 
 def _outer(x: Value) -> Operation:

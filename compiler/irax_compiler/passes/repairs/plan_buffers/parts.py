@@ -7,7 +7,6 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from irax_compiler import mlir
 from irax_compiler.mlir import Block, Operation, Value
@@ -94,7 +93,7 @@ def part_of(pack: Operation) -> Part | None:
         return None
     of_memory: dict[Value, list[Access]] = {}
     for access in found:
-        of_memory.setdefault(_memory(access), []).append(access)
+        of_memory.setdefault(access.command.operands[access.resource], []).append(access)
     slices = _slices(pack, of_memory.get(home, []))
     if slices is None:
         return None
@@ -122,9 +121,8 @@ def commands(operation: Operation) -> Iterator[Operation]:
 def accesses_of(command: Operation) -> list[Access] | None:
     """Return the accesses of a command; None for one that is not known here."""
     if command.name == _DISPATCH:
-        segments: Any = command.attributes["operandSegmentSizes"]
-        before, count = segments[0] + segments[1], segments[2]
-        starts = [before + i * count for i in range(4)]
+        workload, numbers, count, *_ = mlir.segments(command)
+        starts = [workload + numbers + i * count for i in range(4)]
         return [Access(command, *(start + i for start in starts)) for i in range(count)]
     if command.name == _COPY:
         return [Access(command, 0, 1, 2, 6), Access(command, 3, 4, 5, 6)]
@@ -143,8 +141,7 @@ def _operations(block: Block) -> list[Operation]:
 
 def _captured(execute: Operation) -> list[Value]:
     """Return the memory that a part uses, in the order of its block's arguments."""
-    segments: Any = execute.attributes["operandSegmentSizes"]
-    return list(execute.operands)[: segments[0]]
+    return list(execute.operands)[: mlir.segments(execute)[0]]
 
 
 def _accesses(execute: Operation) -> list[Access] | None:
@@ -159,10 +156,6 @@ def _accesses(execute: Operation) -> list[Access] | None:
     arguments = execute.regions[0].blocks[0].arguments
     uses = sum(1 for x in arguments for _ in x.uses)
     return found if uses == len(found) else None
-
-
-def _memory(access: Access) -> Value:
-    return access.command.operands[access.resource]
 
 
 def _slices(pack: Operation, accesses: Sequence[Access]) -> list[Slice] | None:

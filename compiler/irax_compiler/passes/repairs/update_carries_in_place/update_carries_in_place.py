@@ -398,6 +398,4 @@ def _put_barrier(x: Any, sizes: Sequence[Value]) -> None:
         return
     with InsertionPoint.at_block_begin(x.owner), x.owner.owner.operation.location:
         held = barrier(x, sizes)
-    source = mlir.definition(held)
-    assert source is not None
-    x.replace_all_uses_except(held, [source])
+    mlir.replace_elsewhere(x, held)

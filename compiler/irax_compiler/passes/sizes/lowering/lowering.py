@@ -242,11 +242,6 @@ def emit(name: str, operands: Sequence[Value], result: Type, **attributes: Any) 
     return mlir.emit(name, operands, attributes, [result]).results[0]
 
 
-def array_of(numbers: Sequence[int]) -> str:
-    """Numbers as the text of an attribute."""
-    return f"array<i64: {', '.join(map(str, numbers))}>" if numbers else "array<i64>"
-
-
 def element_wise(
     of: Lowering,
     shape: Sequence[Any],
@@ -266,7 +261,7 @@ def element_wise(
             "iterator_types": mlir.parse_attribute(
                 f"[{', '.join(['#linalg.iterator_type<parallel>'] * rank)}]"
             ),
-            "operandSegmentSizes": mlir.parse_attribute("array<i32: 0, 1>"),
+            **mlir.segment_sizes(0, 1),
         },
         [type_],
         1,

@@ -25,7 +25,6 @@ from irax_compiler.passes.sizes.lowering.lowering import (
     Lowering,
     NotDynamic,
     anonymous,
-    array_of,
     emit,
 )
 from irax_compiler.sizes import Size, larger, smaller
@@ -54,7 +53,7 @@ def _broadcast(of: Lowering, op: Any, operands: list[Value], type_: Any) -> Valu
     order = sorted(range(len(of.shape(x))), key=lambda d: op.broadcast_dimensions[d])
     if order != sorted(order):  # of which IREE makes one that does not permute
         own = tuple(of.shape(x)[d] for d in order)
-        permutation = mlir.parse_attribute(array_of(order))
+        permutation = mlir.integers(order)
         turned = emit("stablehlo.transpose", [x], _type_of(own, x), permutation=permutation)
         of.shapes[turned] = own
         dimensions = tuple(sorted(op.broadcast_dimensions))
@@ -66,9 +65,9 @@ def _broadcast(of: Lowering, op: Any, operands: list[Value], type_: Any) -> Valu
         "stablehlo.dynamic_broadcast_in_dim",
         [x, of.vector(op.shape)],
         type_,
-        broadcast_dimensions=mlir.parse_attribute(array_of(op.broadcast_dimensions)),
-        known_expanding_dimensions=mlir.parse_attribute(array_of(stretched)),
-        known_nonexpanding_dimensions=mlir.parse_attribute(array_of(kept)),
+        broadcast_dimensions=mlir.integers(op.broadcast_dimensions),
+        known_expanding_dimensions=mlir.integers(stretched),
+        known_nonexpanding_dimensions=mlir.integers(kept),
     )
 
 
@@ -91,9 +90,9 @@ def _reshape(of: Lowering, op: Any, operands: list[Value], type_: Any) -> Value:
             name, [_reshape(of, op, [held], anonymous(op.shape, held.type.element_type))], type_
         )
     own, new = ([n for n in s if isinstance(n, Size)] for s in (of.shape(x), op.shape))
-    segments = mlir.parse_attribute(f"array<i32: 1, {len(own)}, {len(new)}>")
+    segments = mlir.segment_sizes(1, len(own), len(new))
     operands = [x, *of.sizes(own), *of.sizes(new)]
-    return emit("flow.tensor.reshape", operands, type_, operandSegmentSizes=segments)
+    return emit("flow.tensor.reshape", operands, type_, **segments)
 
 
 def held_as(dtype: np.dtype) -> tuple[str, np.dtype]:
@@ -241,9 +240,8 @@ def _at(
         open_ = [n if isinstance(n, Value) else computed(n) for n in numbers if type(n) is not int]
         found += open_
         counts.append(len(open_))
-        stated[f"static_{kind}"] = mlir.parse_attribute(array_of(known))
-    segments = mlir.parse_attribute(f"array<i32: {', '.join(map(str, counts))}>")
-    return emit(name, found, type_, operandSegmentSizes=segments, **stated)
+        stated[f"static_{kind}"] = mlir.integers(known)
+    return emit(name, found, type_, **mlir.segment_sizes(*counts), **stated)
 
 
 LOWERINGS: dict[type, Callable[[Lowering, Any, list[Value], Any], Value]] = {

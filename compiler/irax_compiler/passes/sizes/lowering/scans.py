@@ -10,7 +10,7 @@ from irax_compiler.mlir import Value
 from irax_compiler.ops.reductions.cumulative import Run, run_of
 from irax_compiler.ops.reductions.reduce import is_identity
 from irax_compiler.ops.reductions.reduce_window import ReduceWindow
-from irax_compiler.passes.sizes.lowering.lowering import Lowering, anonymous, array_of, emit
+from irax_compiler.passes.sizes.lowering.lowering import Lowering, anonymous, emit
 from irax_compiler.passes.sizes.lowering.moves import bits, signed_type
 from irax_compiler.sizes import Size
 
@@ -52,7 +52,7 @@ def scanned(of: Lowering, op: ReduceWindow, x: Value, run: Run, type_: Any) -> V
 
 
 def _reversed(x: Value, dimension: int) -> Value:
-    dimensions = mlir.parse_attribute(array_of([dimension]))
+    dimensions = mlir.integers([dimension])
     return emit("stablehlo.reverse", [x], x.type, dimensions=dimensions)
 
 
