@@ -352,10 +352,8 @@ def _room(module: str, start: str) -> str:
 
 IN_CIRCLES = {
     "irax": "public modules at JAX's paths have implementation in them, such as irax.dtypes",
-    "irax.compat.jax": "private modules of JAX's and public ones have each other's names",
     "irax.core": "arrays, avals and meshes are of types that tell of each other",
     "irax.numpy": "families of functions are made of each other's",
-    "irax_compiler.ops": "rules of a family build ops of others; files go one way",
 }
 """Folders whose files and rooms import each other in circles, though no files do, and why. This
 list gets shorter."""

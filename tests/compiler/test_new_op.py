@@ -19,11 +19,11 @@ from irax_compiler.lowering import lower
 from irax_compiler.mlir import InsertionPoint, Module, Operation, Value, shape_of
 from irax_compiler.ops import bitwise, comparison, core, elementwise, registers, registry
 from irax_compiler.ops.composite import COMPOSED, register_composed
-from irax_compiler.ops.control_flow.building import while_loop
 from irax_compiler.ops.core import Op, Tangent, Widened, full, full_like, only
 from irax_compiler.ops.elementwise import Elementwise, add, divide, multiply, subtract
 from irax_compiler.ops.evaluation.evaluator import Evaluator
 from irax_compiler.ops.formula import Number
+from irax_compiler.ops.loop_builders import while_loop
 from irax_compiler.ops.special.series import ByFormula
 from irax_compiler.ops.transformation import Differentiation, Evaluation
 from irax_compiler.passes.core import Pass, nested

@@ -12,7 +12,7 @@ from irax_compiler.ops import elementwise
 from irax_compiler.ops.computation import Computation
 from irax_compiler.ops.elementwise import Elementwise
 from irax_compiler.ops.elementwise_map import Map
-from irax_compiler.ops.reductions.reduce_window import ReduceWindow
+from irax_compiler.ops.reduce_window import ReduceWindow
 from irax_compiler.ops.sorting.sort import Sort
 from irax_compiler.ops.structured import DefinedOp
 from irax_compiler.passes.core import nested

@@ -5,9 +5,9 @@ import pytest
 
 from irax_compiler import mlir
 from irax_compiler.ops import comparison, elementwise
-from irax_compiler.ops.control_flow.building import while_loop
 from irax_compiler.ops.core import full_like
 from irax_compiler.ops.evaluation.evaluator import Evaluator
+from irax_compiler.ops.loop_builders import while_loop
 
 
 def run(text: str, *arguments: np.ndarray) -> list[np.ndarray]:

@@ -12,9 +12,9 @@ import numpy as np
 from irax_compiler import mlir
 from irax_compiler.mlir import Operation, Value, shape_of
 from irax_compiler.ops import comparison, elementwise, shape
-from irax_compiler.ops.control_flow.building import while_loop
 from irax_compiler.ops.core import full
 from irax_compiler.ops.indexing import dynamic_slices
+from irax_compiler.ops.loop_builders import while_loop
 from irax_compiler.ops.structured import zeros_of
 
 I32 = np.dtype(np.int32)

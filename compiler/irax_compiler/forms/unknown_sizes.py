@@ -23,8 +23,8 @@ from irax_compiler.ops.convolution import Convolution
 from irax_compiler.ops.core import Op, UnsupportedOp, full
 from irax_compiler.ops.evaluation.steps import inputs
 from irax_compiler.ops.indexing.gather_scatter import Gather
+from irax_compiler.ops.reduce_window import ReduceWindow
 from irax_compiler.ops.reductions import reduce
-from irax_compiler.ops.reductions.reduce_window import ReduceWindow
 from irax_compiler.ops.reductions.window_shapes import GATHER_NUMBERS
 from irax_compiler.ops.reductions.windows import Window
 from irax_compiler.ops.registry import read, traits_of

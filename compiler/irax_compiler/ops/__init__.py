@@ -3,7 +3,7 @@ being there.
 
 Families use each other in their rules, and imports go one way: `shape`, `comparison`, `slicing` and
 `elementwise` are below the others. Where two ops are made of each other (the transpose of a
-broadcast is a sum), the builder of one is in a file below both, such as `reductions/building.py`.
+broadcast is a sum), the builder of one is in a file below both, such as `reduction_builders.py`.
 """
 
 import importlib

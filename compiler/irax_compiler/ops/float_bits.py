@@ -23,7 +23,7 @@ from irax_compiler.ops import comparison, conversion, elementwise, shape
 from irax_compiler.ops.bitcast import BitcastConvert
 from irax_compiler.ops.core import Bits, Op, Tangent, full_like, zeros_like
 from irax_compiler.ops.marks import lost_derivative, stop_gradient
-from irax_compiler.ops.reductions.building import reduce_sum
+from irax_compiler.ops.reduction_builders import reduce_sum
 from irax_compiler.ops.registry import traits_of
 from irax_compiler.ops.structured import StructuredOp
 

@@ -27,7 +27,7 @@ from irax_compiler.ops.core import (
     only,
 )
 from irax_compiler.ops.linear import LinearOp
-from irax_compiler.ops.reductions.building import reduce_sum
+from irax_compiler.ops.reduction_builders import reduce_sum
 from irax_compiler.ops.registry import register_class
 from irax_compiler.ops.sharding_rule import Shape, ShardingRule, same_in_all, whole_dims
 from irax_compiler.ops.transformation import Batching, Differentiation, Evaluation, Transposition

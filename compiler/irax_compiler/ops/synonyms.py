@@ -20,8 +20,8 @@ from irax_compiler.ops.attributes import numbers
 from irax_compiler.ops.core import UnsupportedOp, full_like, zeros_like
 from irax_compiler.ops.dot import DotDimensions, DotGeneral
 from irax_compiler.ops.indexing import gather_scatter
+from irax_compiler.ops.reduction_builders import reduce_sum
 from irax_compiler.ops.reductions import window_shapes
-from irax_compiler.ops.reductions.building import reduce_sum
 from irax_compiler.ops.registry import register_names
 from irax_compiler.ops.structured import DefinedOp
 

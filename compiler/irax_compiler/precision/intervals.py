@@ -19,8 +19,8 @@ from irax_compiler.ops.convolution import Convolution
 from irax_compiler.ops.core import Op, evaluated, no_calls
 from irax_compiler.ops.dot import DotGeneral
 from irax_compiler.ops.indexing.gather_scatter import Scatter
+from irax_compiler.ops.reduce_window import ReduceWindow
 from irax_compiler.ops.reductions.reduce import Reduce
-from irax_compiler.ops.reductions.reduce_window import ReduceWindow
 from irax_compiler.ops.sorting.sort import Sort
 from irax_compiler.precision.kinds import moves
 from irax_compiler.precision.wide import widened

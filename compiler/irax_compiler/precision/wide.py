@@ -20,11 +20,11 @@ from typing import Any
 import numpy as np
 
 from irax_compiler.mlir import inexact
-from irax_compiler.ops import comparison, conversion, convolution, dot, elementwise
+from irax_compiler.ops import comparison, conversion, convolution, dot, elementwise, reduce_window
 from irax_compiler.ops.computation import Computation
 from irax_compiler.ops.core import ArrayType, Op, evaluated
 from irax_compiler.ops.indexing import gather_scatter
-from irax_compiler.ops.reductions import reduce, reduce_window
+from irax_compiler.ops.reductions import reduce
 from irax_compiler.ops.transformation import Evaluation
 
 Array = np.ndarray[Any, Any]

@@ -22,8 +22,8 @@ from irax_compiler.mlir import Value, shape_of
 from irax_compiler.ops import bitcast, comparison, conversion, convolution, dot, shape, slicing
 from irax_compiler.ops.core import Op
 from irax_compiler.ops.indexing.gather_scatter import Gather, Scatter
+from irax_compiler.ops.reduce_window import ReduceWindow
 from irax_compiler.ops.reductions import cumulative, reduce
-from irax_compiler.ops.reductions.reduce_window import ReduceWindow
 from irax_compiler.ops.reductions.window_shapes import WindowDims
 from irax_compiler.ops.reductions.windows import Window
 from irax_compiler.ops.sorting.sort import Order, Sort

@@ -23,8 +23,8 @@ from irax_compiler.mlir import Value
 from irax_compiler.ops import bitwise, comparison, elementwise, numpy_call
 from irax_compiler.ops.computation import Computation
 from irax_compiler.ops.core import full_like
+from irax_compiler.ops.reduce_window import ReduceWindow
 from irax_compiler.ops.reductions import cumulative
-from irax_compiler.ops.reductions.reduce_window import ReduceWindow
 
 _BY_NUMPY: dict[Any, str] = {"add": "add.accumulate", "multiply": "multiply.accumulate"}
 

@@ -20,8 +20,8 @@ from irax.lax.arguments import canonical_axes
 from irax.lax.computations import computation_of
 from irax.lax.convolution import padtype_to_pads
 from irax_compiler.ops.computation import Computation
+from irax_compiler.ops.reduce_window import ReduceWindow, Window
 from irax_compiler.ops.reductions import reduce as reduction
-from irax_compiler.ops.reductions.reduce_window import ReduceWindow, Window
 from irax_compiler.ops.reductions.variadic_reduce import VariadicReduce
 
 Pads = Sequence[tuple[int, int]]

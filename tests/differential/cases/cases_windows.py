@@ -9,9 +9,9 @@ from tests.differential.harness import Case, Operand, f64, fixed, i32, of
 
 from irax_compiler.ops import comparison, elementwise
 from irax_compiler.ops.computation import Computation, named
-from irax_compiler.ops.indexing.select_and_scatter import SelectAndScatter
-from irax_compiler.ops.reductions.reduce_window import ReduceWindow, Window
+from irax_compiler.ops.reduce_window import ReduceWindow, Window
 from irax_compiler.ops.reductions.windows import Pairs
+from irax_compiler.ops.select_and_scatter import SelectAndScatter
 
 F64 = np.dtype(np.float64)
 FOLDS: dict[str, Callable] = {

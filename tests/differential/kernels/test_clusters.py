@@ -8,9 +8,9 @@ import pytest
 from irax_compiler import mlir
 from irax_compiler.lowering import lower
 from irax_compiler.ops import comparison, elementwise
-from irax_compiler.ops.control_flow.building import while_loop
 from irax_compiler.ops.core import full, full_like
 from irax_compiler.ops.evaluation.evaluator import Evaluator
+from irax_compiler.ops.loop_builders import while_loop
 from irax_compiler.ops.reductions import reduce
 from irax_compiler.targets.cpu import CPU
 from irax_runtime.iree.cpu import cpu

@@ -17,11 +17,11 @@ from tests.sampling import ALL_FORMS
 from irax_compiler import mlir
 from irax_compiler.mlir import inexact
 from irax_compiler.ops import barrier, bitwise, comparison, elementwise
-from irax_compiler.ops.control_flow.building import while_loop
 from irax_compiler.ops.conversion import Convert
 from irax_compiler.ops.core import full
 from irax_compiler.ops.elementwise import Elementwise
 from irax_compiler.ops.evaluation.evaluator import Evaluator
+from irax_compiler.ops.loop_builders import while_loop
 from irax_compiler.pipeline import run_pipeline, text_of
 from irax_compiler.targets.cpu import CPU
 from irax_runtime.iree.cpu import cpu

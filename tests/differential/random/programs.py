@@ -14,12 +14,12 @@ from hypothesis import strategies as st
 
 from irax_compiler import mlir
 from irax_compiler.mlir import InsertionPoint, Value, shape_of
-from irax_compiler.ops import comparison, conversion, elementwise, shape, slicing
+from irax_compiler.ops import comparison, conversion, elementwise, reduce_window, shape, slicing
 from irax_compiler.ops.core import constant, full
 from irax_compiler.ops.dot import DotDimensions, dot_general
 from irax_compiler.ops.indexing import gather_scatter
 from irax_compiler.ops.indexing.dynamic_slices import DynamicSlice, DynamicUpdateSlice
-from irax_compiler.ops.reductions import cumulative, reduce_window, window_shapes
+from irax_compiler.ops.reductions import cumulative, window_shapes
 from irax_compiler.ops.reductions import reduce as reduction
 from irax_compiler.ops.sorting import sort, top_k
 from irax_compiler.ops.special import chlo_functions

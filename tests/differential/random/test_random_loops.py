@@ -19,10 +19,10 @@ from tests.differential.random.test_random_programs import (
 from irax_compiler import mlir
 from irax_compiler.mlir import InsertionPoint, Value, dtype_of, shape_of
 from irax_compiler.ops import comparison, conversion, elementwise, shape
-from irax_compiler.ops.control_flow.building import while_loop
 from irax_compiler.ops.core import full
 from irax_compiler.ops.evaluation.evaluator import Evaluator
 from irax_compiler.ops.indexing import dynamic_slices
+from irax_compiler.ops.loop_builders import while_loop
 from irax_compiler.ops.reductions import reduce
 from irax_compiler.pipeline import run_pipeline
 from irax_runtime.iree.cpu import cpu

@@ -12,9 +12,9 @@ from math import isqrt
 
 from irax_compiler.mlir import Value
 from irax_compiler.ops import comparison
-from irax_compiler.ops.control_flow.building import choose
 from irax_compiler.ops.control_flow.checkpoint import Checkpoint
 from irax_compiler.ops.control_flow.scan import Scan
+from irax_compiler.ops.loop_builders import choose
 from irax_compiler.ops.structured import call_function
 from irax_compiler.ops.transformation import Transformation
 

@@ -13,11 +13,11 @@ from irax_compiler import effects, mlir
 from irax_compiler.mlir import Type, Value, dtype_of, shape_of
 from irax_compiler.ops import bitwise, comparison, shape
 from irax_compiler.ops.control_flow import lanes
-from irax_compiler.ops.control_flow.building import Build, choose
 from irax_compiler.ops.control_flow.harmless import operands_of_branch
 from irax_compiler.ops.control_flow.while_loops import RegionOp
 from irax_compiler.ops.core import Axis, Linear, Tangent, full
 from irax_compiler.ops.derived import Batched, Differentiated, Linearized, Transposed
+from irax_compiler.ops.loop_builders import Build, choose
 from irax_compiler.ops.registry import register_class
 from irax_compiler.ops.structured import (
     batched_where,

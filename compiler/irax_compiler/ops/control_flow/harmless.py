@@ -27,7 +27,7 @@ from irax_compiler.ops.attributes import FLAG, I64S, attribute
 from irax_compiler.ops.composite import ComposedOp, register_composed
 from irax_compiler.ops.core import Axis, Linear, Tangent, full, zeros_like
 from irax_compiler.ops.indexing.gather_scatter import Gather
-from irax_compiler.ops.reductions.building import reduce
+from irax_compiler.ops.reduction_builders import reduce
 from irax_compiler.ops.reductions.window_shapes import WindowDims
 from irax_compiler.ops.registry import read, traits_of
 from irax_compiler.ops.structured import Call, StructuredOp

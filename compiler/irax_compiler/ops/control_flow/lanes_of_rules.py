@@ -8,7 +8,7 @@ from irax_compiler.mlir import Value, dtype_of, shape_of
 from irax_compiler.ops import shape, slicing
 from irax_compiler.ops.core import Axis, full
 from irax_compiler.ops.derived import Batched
-from irax_compiler.ops.reductions.building import reduce_sum
+from irax_compiler.ops.reduction_builders import reduce_sum
 
 
 def first_axes(

@@ -23,9 +23,9 @@ from irax_compiler.ops import comparison, conversion, dry_run, elementwise, shap
 from irax_compiler.ops.attributes import FLAG, I64, SYMBOL, attribute
 from irax_compiler.ops.composite import ComposedOp, register_composed
 from irax_compiler.ops.control_flow import long_loops, rowwise
-from irax_compiler.ops.control_flow.building import while_loop
 from irax_compiler.ops.control_flow.rows import read_row, row_type, stacked_type, write_row
 from irax_compiler.ops.core import Axis, Linear, Tangent, full, working_dtype
+from irax_compiler.ops.loop_builders import while_loop
 from irax_compiler.ops.structured import (
     StructuredOp,
     batched_where,

@@ -19,11 +19,11 @@ from irax_compiler.mlir import Operation, Value
 from irax_compiler.ops import comparison, shape
 from irax_compiler.ops.attributes import from_operation
 from irax_compiler.ops.control_flow import bounded_loops, lanes, long_loops, scan
-from irax_compiler.ops.control_flow.building import while_loop
 from irax_compiler.ops.control_flow.seen import unchanged
 from irax_compiler.ops.control_flow.trip_counts import most_steps, trip_count
 from irax_compiler.ops.core import Axis, Linear, Memory, Tangent, UnsupportedOp, full
 from irax_compiler.ops.evaluation import evaluator as evaluate
+from irax_compiler.ops.loop_builders import while_loop
 from irax_compiler.ops.reductions import reduce
 from irax_compiler.ops.registry import register_class
 from irax_compiler.ops.structured import (

@@ -34,8 +34,8 @@ from irax_compiler.ops.core import (
     zeros_like,
 )
 from irax_compiler.ops.links import Links, Pairs, Use, places
+from irax_compiler.ops.reduction_builders import combiner_region
 from irax_compiler.ops.reductions import reduce, window_shapes
-from irax_compiler.ops.reductions.building import combiner_region
 from irax_compiler.ops.registry import computed, register_class
 from irax_compiler.ops.sharding_rule import Shape, ShardingRule, with_own_factors
 from irax_compiler.ops.structured import DefinedOp

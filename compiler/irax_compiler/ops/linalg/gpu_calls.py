@@ -9,13 +9,13 @@ from typing import Any
 
 from irax_compiler.mlir import Type, Value, dtype_of, shape_of, shape_of_type
 from irax_compiler.ops import comparison, elementwise, shape
-from irax_compiler.ops.control_flow.building import fold_rows
 from irax_compiler.ops.core import UnsupportedOp, zeros_like
 from irax_compiler.ops.formula import Number, where
 from irax_compiler.ops.linalg import lapack, tridiagonal
 from irax_compiler.ops.linalg.triangular import adjoint, matmul, transposed
+from irax_compiler.ops.loop_builders import fold_rows
 from irax_compiler.ops.random_bits import three_fry
-from irax_compiler.ops.reductions.building import reduce_sum
+from irax_compiler.ops.reduction_builders import reduce_sum
 
 Values = Sequence[Value]
 Options = Mapping[str, Any]

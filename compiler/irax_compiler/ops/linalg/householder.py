@@ -16,7 +16,6 @@ from irax_compiler.mlir import Operation, Value, dtype_of, shape_of
 from irax_compiler.ops import bitwise, comparison, elementwise, shape, slicing
 from irax_compiler.ops.attributes import FLAG, attribute
 from irax_compiler.ops.composite import ComposedOp, register_composed
-from irax_compiler.ops.control_flow.building import while_loop
 from irax_compiler.ops.core import Tangent, UnsupportedOp, full, full_like, only, zeros_like
 from irax_compiler.ops.linalg import arithmetic, triangular
 from irax_compiler.ops.linalg.lu import FROM_RIGHT_UPPER
@@ -38,6 +37,7 @@ from irax_compiler.ops.linalg.matrices import (
 )
 from irax_compiler.ops.linalg.triangular import TriangularSolve, adjoint, matmul, triangle
 from irax_compiler.ops.links import Use
+from irax_compiler.ops.loop_builders import while_loop
 from irax_compiler.ops.scipy_modules import scipy_module
 from irax_compiler.ops.sharding_rule import Shape, ShardingRule, of_matrices
 from irax_compiler.ops.structured import DefinedOp, evaluate_definition

@@ -10,7 +10,6 @@ import numpy as np
 from irax_compiler.mlir import Operation, Value, dtype_of, shape_of
 from irax_compiler.ops import bitwise, comparison, elementwise, shape, slicing
 from irax_compiler.ops.composite import ComposedOp, register_composed
-from irax_compiler.ops.control_flow.building import while_loop
 from irax_compiler.ops.core import Axis, Linear, Tangent, full, only, zeros_like
 from irax_compiler.ops.indexing.gather_scatter import Gather
 from irax_compiler.ops.linalg import arithmetic
@@ -34,6 +33,7 @@ from irax_compiler.ops.linalg.triangular import (
     transposed,
     triangle,
 )
+from irax_compiler.ops.loop_builders import while_loop
 from irax_compiler.ops.reductions.window_shapes import WindowDims
 from irax_compiler.ops.scipy_modules import scipy_module
 from irax_compiler.ops.sharding_rule import Shape, ShardingRule, of_equations

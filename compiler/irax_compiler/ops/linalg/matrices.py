@@ -14,8 +14,8 @@ from irax_compiler.mlir import Operation, Type, Value, dtype_of, shape_of
 from irax_compiler.ops import bitwise, comparison, conversion, elementwise, shape, slicing
 from irax_compiler.ops.composite import ComposedOp
 from irax_compiler.ops.core import Axis, full, full_like, zeros_like
+from irax_compiler.ops.reduction_builders import reduce_sum
 from irax_compiler.ops.reductions import reduce
-from irax_compiler.ops.reductions.building import reduce_sum
 from irax_compiler.ops.sharding_rule import Shape, ShardingRule, of_matrices
 from irax_compiler.ops.transformation import Batching
 from irax_compiler.sizes import smaller

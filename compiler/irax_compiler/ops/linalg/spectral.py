@@ -12,7 +12,6 @@ from irax_compiler.mlir import Operation, Value, dtype_of, shape_of
 from irax_compiler.ops import comparison, conversion, elementwise, shape, slicing
 from irax_compiler.ops.attributes import FLAG, attribute
 from irax_compiler.ops.composite import register_composed
-from irax_compiler.ops.control_flow.building import while_loop
 from irax_compiler.ops.core import (
     Tangent,
     UnsupportedOp,
@@ -42,6 +41,7 @@ from irax_compiler.ops.linalg.matrices import (
     where,
 )
 from irax_compiler.ops.linalg.triangular import adjoint, matmul
+from irax_compiler.ops.loop_builders import while_loop
 from irax_compiler.ops.sorting import sort
 from irax_compiler.ops.transformation import Differentiation, Evaluation
 

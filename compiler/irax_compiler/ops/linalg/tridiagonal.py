@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 from irax_compiler.mlir import Value, shape_of
 from irax_compiler.ops import comparison, elementwise, shape, slicing
-from irax_compiler.ops.control_flow.building import fold_rows
 from irax_compiler.ops.core import full_like, zeros_like
+from irax_compiler.ops.loop_builders import fold_rows
 
 
 def solve(low: Value, middle: Value, high: Value, right: Value) -> Value:

@@ -1,1 +1,1 @@
-"""Reductions: over dimensions, over windows, and cumulative."""
+"""Reductions over dimensions, and the shapes of windows."""

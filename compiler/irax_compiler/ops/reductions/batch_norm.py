@@ -18,7 +18,7 @@ from irax_compiler.mlir import Type, Value, dtype_of, shape_of
 from irax_compiler.ops import conversion, elementwise, shape
 from irax_compiler.ops.attributes import I64, AttributeCodec, attribute
 from irax_compiler.ops.core import full_like, working_dtype
-from irax_compiler.ops.reductions.building import reduce_sum
+from irax_compiler.ops.reduction_builders import reduce_sum
 from irax_compiler.ops.registry import register_class
 from irax_compiler.ops.structured import DefinedOp
 

@@ -15,8 +15,8 @@ import numpy as np
 from irax_compiler import mlir
 from irax_compiler.mlir import Value, dtype_of, shape_of
 from irax_compiler.ops import shape, slicing
-from irax_compiler.ops.control_flow.building import fold_rows
 from irax_compiler.ops.core import full
+from irax_compiler.ops.loop_builders import fold_rows
 from irax_compiler.ops.reductions import blocked
 from irax_compiler.ops.reductions.windows import Window
 from irax_compiler.sizes import at_least, is_symbolic, larger

@@ -11,9 +11,15 @@ import numpy as np
 
 from irax_compiler import mlir
 from irax_compiler.mlir import Operation, Value, dtype_of, shape_of
-from irax_compiler.ops import comparison, conversion, elementwise, shape, slicing
+from irax_compiler.ops import (
+    comparison,
+    conversion,
+    elementwise,
+    reduction_builders,
+    shape,
+    slicing,
+)
 from irax_compiler.ops.attributes import I64S, attribute
-from irax_compiler.ops.control_flow.building import fold_rows
 from irax_compiler.ops.core import (
     ArrayType,
     Axis,
@@ -26,8 +32,9 @@ from irax_compiler.ops.core import (
     working_dtype,
     zeros_like,
 )
-from irax_compiler.ops.reductions import blocked, building, variadic_reduce
-from irax_compiler.ops.reductions.building import reduce_sum
+from irax_compiler.ops.loop_builders import fold_rows
+from irax_compiler.ops.reduction_builders import reduce_sum
+from irax_compiler.ops.reductions import blocked, variadic_reduce
 from irax_compiler.ops.registry import computed, register_class, traits_named
 from irax_compiler.ops.sharding_rule import Shape, ShardingRule, along
 from irax_compiler.ops.transformation import Batching, Differentiation, Evaluation, Transposition
@@ -77,7 +84,7 @@ class Reduce(Op):
 
     def build(self, operands: Sequence[Value]) -> Sequence[Value]:
         x, init = operands
-        return [building.reduce(self.combiner, x, init, self.dimensions)]
+        return [reduction_builders.reduce(self.combiner, x, init, self.dimensions)]
 
     @classmethod
     def read(cls, operation: Operation) -> Op:

@@ -16,8 +16,8 @@ from irax_compiler.mlir import Value, dtype_of, shape_of
 from irax_compiler.ops import conversion, shape, slicing
 from irax_compiler.ops.attributes import I64S, attribute, from_operation
 from irax_compiler.ops.computation import Computation
-from irax_compiler.ops.control_flow.building import fold_rows
 from irax_compiler.ops.core import Axis
+from irax_compiler.ops.loop_builders import fold_rows
 from irax_compiler.ops.sharding_rule import Shape, ShardingRule, along
 from irax_compiler.ops.structured import DefinedOp
 from irax_compiler.ops.transformation import Batching, Evaluation

@@ -10,9 +10,9 @@ import numpy as np
 from irax_compiler.mlir import Value, dtype_of, shape_of
 from irax_compiler.ops import bitwise, comparison, conversion, elementwise, shape
 from irax_compiler.ops.composite import ComposedOp
-from irax_compiler.ops.control_flow.building import while_loop
 from irax_compiler.ops.core import Axis, Tangent, full, working_dtype
 from irax_compiler.ops.formula import Number, where
+from irax_compiler.ops.loop_builders import while_loop
 from irax_compiler.ops.reductions import reduce
 from irax_compiler.ops.scipy_modules import scipy_function, scipy_module
 from irax_compiler.ops.structured import evaluate_definition

@@ -14,7 +14,7 @@ from irax_compiler.ops.collective import axes_in
 from irax_compiler.ops.conversion import convert
 from irax_compiler.ops.core import Axis
 from irax_compiler.ops.derived import Batched
-from irax_compiler.ops.reductions.building import reduce_sum
+from irax_compiler.ops.reduction_builders import reduce_sum
 from irax_compiler.ops.shape import Constant, batched_at, insert
 from irax_compiler.ops.structured import Call
 from irax_compiler.passes.core import (

@@ -14,8 +14,8 @@ import numpy as np
 
 from irax_compiler.ops.comparison import Compare
 from irax_compiler.ops.core import Op, evaluated, no_calls
+from irax_compiler.ops.reduce_window import ReduceWindow
 from irax_compiler.ops.reductions.reduce import Reduce
-from irax_compiler.ops.reductions.reduce_window import ReduceWindow
 
 _RISING = ("maximum", "minimum", "add")
 _LARGEST = 4096

@@ -15,9 +15,9 @@ from irax_compiler import effects, mlir
 from irax_compiler.mlir import Block, InsertionPoint, Module, Operation, Value
 from irax_compiler.ops.callback import Callback, is_callback
 from irax_compiler.ops.control_flow.branches import choose
-from irax_compiler.ops.control_flow.building import while_loop
 from irax_compiler.ops.core import full
 from irax_compiler.ops.foreign_function import ForeignFunction, is_foreign_function
+from irax_compiler.ops.loop_builders import while_loop
 from irax_compiler.ops.registry import read
 from irax_compiler.passes.core import Pass, nested, register_pass
 from irax_compiler.passes.host.host import host_call, is_host_call, read_host_call

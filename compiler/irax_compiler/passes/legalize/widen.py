@@ -16,7 +16,7 @@ from irax_compiler.mlir import InsertionPoint, Module, Operation, Value, dtype_o
 from irax_compiler.ops import bitwise, clamp, conversion, elementwise, shape
 from irax_compiler.ops.bitcast import BitcastConvert
 from irax_compiler.ops.core import UnsupportedOp, Widened, constant, full, full_like
-from irax_compiler.ops.reductions.building import reduce_sum
+from irax_compiler.ops.reduction_builders import reduce_sum
 from irax_compiler.ops.registry import traits_of
 from irax_compiler.passes.core import Pass, nested, register_pass, returned
 from irax_compiler.passes.host.annotate import keep_types

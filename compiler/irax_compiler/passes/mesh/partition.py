@@ -20,7 +20,6 @@ from irax_compiler.mlir import Block, InsertionPoint, Module, Operation, Value, 
 from irax_compiler.ops import shape
 from irax_compiler.ops.collective import AllReduce, axes_in
 from irax_compiler.ops.control_flow.branches import choose
-from irax_compiler.ops.control_flow.building import while_loop
 from irax_compiler.ops.control_flow.shard_map import (
     ShardMap,
     Spec,
@@ -30,6 +29,7 @@ from irax_compiler.ops.control_flow.shard_map import (
     is_shard_map,
 )
 from irax_compiler.ops.core import Op, UnsupportedOp, full
+from irax_compiler.ops.loop_builders import while_loop
 from irax_compiler.ops.reductions import reduce
 from irax_compiler.ops.registry import read, traits_of
 from irax_compiler.ops.sharding_rule import ShardingRule

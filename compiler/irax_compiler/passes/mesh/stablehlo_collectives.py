@@ -14,7 +14,7 @@ from irax_compiler import mlir
 from irax_compiler.mlir import Attribute, Value, dtype_of, shape_of
 from irax_compiler.ops import collective, conversion, shape
 from irax_compiler.ops.attributes import I64
-from irax_compiler.ops.reductions.building import combiner_region
+from irax_compiler.ops.reduction_builders import combiner_region
 
 Groups = Sequence[Sequence[int]]
 """The devices that communicate with each other, by their numbers."""

@@ -12,11 +12,11 @@ from typing import ClassVar
 from irax_compiler import mlir
 from irax_compiler.mlir import InsertionPoint, Module, Operation, Value, dtype_of, inexact, shape_of
 from irax_compiler.ops import conversion, elementwise, shape
-from irax_compiler.ops.control_flow.building import while_loop, with_row
 from irax_compiler.ops.control_flow.trip_counts import Count, count
 from irax_compiler.ops.core import full
 from irax_compiler.ops.dot import DotDimensions, DotGeneral
 from irax_compiler.ops.indexing import dynamic_slices
+from irax_compiler.ops.loop_builders import while_loop, with_row
 from irax_compiler.ops.registry import read
 from irax_compiler.passes.core import Pass, nested, register_pass, walk
 

@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from irax_compiler import mlir
 from irax_compiler.mlir import Block, InsertionPoint, Operation, Value, bytes_of, dtype_of, shape_of
 from irax_compiler.ops import comparison, elementwise, shape
-from irax_compiler.ops.control_flow.building import row, while_loop, with_row
 from irax_compiler.ops.control_flow.trip_counts import Count
 from irax_compiler.ops.core import full
 from irax_compiler.ops.indexing.dynamic_slices import DynamicSlice, DynamicUpdateSlice
+from irax_compiler.ops.loop_builders import row, while_loop, with_row
 from irax_compiler.passes.core import walk
 
 Step = Callable[..., Sequence[Value]]

@@ -12,7 +12,7 @@ from irax_compiler.ops.conversion import Convert
 from irax_compiler.ops.convolution import Convolution
 from irax_compiler.ops.dot import DotGeneral
 from irax_compiler.ops.indexing.gather_scatter import Gather
-from irax_compiler.ops.reductions.reduce_window import ReduceWindow
+from irax_compiler.ops.reduce_window import ReduceWindow
 from irax_compiler.ops.registry import traits_of
 from irax_compiler.ops.sorting.sort import Sort
 from irax_compiler.passes.core import Pass, nested, register_pass

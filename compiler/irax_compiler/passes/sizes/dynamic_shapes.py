@@ -17,7 +17,7 @@ from irax_compiler.ops import comparison, slicing
 from irax_compiler.ops.barrier import barrier
 from irax_compiler.ops.control_flow.while_loops import While
 from irax_compiler.ops.core import Op
-from irax_compiler.ops.reductions.reduce_window import ReduceWindow
+from irax_compiler.ops.reduce_window import ReduceWindow
 from irax_compiler.ops.registry import read, traits_of
 from irax_compiler.passes.core import Pass, nested, register_pass
 from irax_compiler.passes.host.annotate import LARGEST_SIZE, add_reflection

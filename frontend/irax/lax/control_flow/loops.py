@@ -26,8 +26,8 @@ from irax.lax.control_flow.carries import Carry
 from irax.transforms import checkpoint as checkpointing
 from irax_compiler import mlir
 from irax_compiler.mlir import Value
-from irax_compiler.ops import comparison, elementwise
-from irax_compiler.ops.control_flow import building, long_loops
+from irax_compiler.ops import comparison, elementwise, loop_builders
+from irax_compiler.ops.control_flow import long_loops
 from irax_compiler.ops.core import Op
 from irax_compiler.ops.structured import call_function
 from irax_compiler.ops.transformation import Evaluation
@@ -380,7 +380,7 @@ class _While(Op):
     def build(self, operands: Sequence[Value]) -> Sequence[Value]:
         functions = mlir.Functions(mlir.open_module())
         carry, first, second = self._parts(operands)
-        return building.while_loop(
+        return loop_builders.while_loop(
             lambda *state: call_function(functions, self.condition, [*state, *first]),
             lambda *state: call_function(functions, self.body, [*state, *second]),
             carry,

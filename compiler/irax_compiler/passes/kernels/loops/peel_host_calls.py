@@ -31,8 +31,8 @@ from irax_compiler.importing import deferred
 from irax_compiler.mlir import Block, InsertionPoint, Module, Operation, Value
 from irax_compiler.ops import bitwise
 from irax_compiler.ops.control_flow.branches import Branches, choose
-from irax_compiler.ops.control_flow.building import while_loop
 from irax_compiler.ops.core import full, zeros_like
+from irax_compiler.ops.loop_builders import while_loop
 from irax_compiler.ops.registry import read
 from irax_compiler.passes.core import Pass, nested, register_pass
 from irax_compiler.passes.host.host import is_host_call

@@ -7,9 +7,9 @@ from dataclasses import replace
 
 from irax_compiler.mlir import Operation, Value, dtype_of, shape_of
 from irax_compiler.ops import registers
+from irax_compiler.ops.reduce_window import ReduceWindow
 from irax_compiler.ops.reductions import cumulative, reduce
 from irax_compiler.ops.reductions.cumulative import Run
-from irax_compiler.ops.reductions.reduce_window import ReduceWindow
 from irax_compiler.ops.registers import Registers
 from irax_compiler.passes.kernels.code.loops import counted
 from irax_compiler.passes.kernels.code.places import moved

@@ -13,10 +13,10 @@ import numpy as np
 
 from irax_compiler.mlir import Operation, Value, shape_of
 from irax_compiler.ops import barrier, comparison, elementwise, shape, slicing
-from irax_compiler.ops.control_flow.building import while_loop
 from irax_compiler.ops.core import full
 from irax_compiler.ops.formula import Number, where
 from irax_compiler.ops.indexing import dynamic_slices, gather_scatter
+from irax_compiler.ops.loop_builders import while_loop
 from irax_compiler.ops.reductions import window_shapes
 from irax_compiler.ops.sorting import sort
 from irax_compiler.passes.legalize.iree.sorting import taken_in_order

@@ -12,7 +12,7 @@ from irax_compiler.mlir import InsertionPoint, Operation, Value, dtype_of, inexa
 from irax_compiler.ops import barrier, bitwise, comparison, conversion, elementwise, shape
 from irax_compiler.ops.core import constant, full
 from irax_compiler.ops.formula import Number, is_negative, where
-from irax_compiler.ops.reductions.reduce_window import ReduceWindow
+from irax_compiler.ops.reduce_window import ReduceWindow
 from irax_compiler.ops.registry import read, traits_of
 from irax_compiler.passes.legalize.iree.convolution import apart
 from irax_compiler.passes.legalize.legalization import legalizes

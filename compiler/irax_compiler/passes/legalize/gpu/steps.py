@@ -16,12 +16,20 @@ from math import isqrt, prod
 import numpy as np
 
 from irax_compiler.mlir import Operation, Value, dtype_of, shape_of
-from irax_compiler.ops import comparison, convolution, dot, elementwise, shape, slicing
+from irax_compiler.ops import (
+    comparison,
+    convolution,
+    dot,
+    elementwise,
+    reduce_window,
+    shape,
+    slicing,
+)
 from irax_compiler.ops.computation import named
-from irax_compiler.ops.control_flow.building import while_loop
 from irax_compiler.ops.core import Op, UnsupportedOp, full, full_like
 from irax_compiler.ops.indexing import dynamic_slices, gather_scatter
-from irax_compiler.ops.reductions import reduce, reduce_window
+from irax_compiler.ops.loop_builders import while_loop
+from irax_compiler.ops.reductions import reduce
 from irax_compiler.ops.reductions.variadic_reduce import VariadicReduce
 from irax_compiler.ops.sorting import sort
 from irax_compiler.passes.kernels.partial_sums import in_blocks, products_of_blocks

@@ -17,9 +17,9 @@ from irax_compiler.mlir import Operation, Value, dtype_of, shape_of
 from irax_compiler.ops import barrier, bitcast, bitwise, conversion, shape, slicing
 from irax_compiler.ops.computation import named
 from irax_compiler.ops.core import full, working_dtype
+from irax_compiler.ops.reduce_window import ReduceWindow
 from irax_compiler.ops.reductions import cumulative, reduce
 from irax_compiler.ops.reductions.cumulative import Run
-from irax_compiler.ops.reductions.reduce_window import ReduceWindow
 from irax_compiler.passes.core import enclosing
 from irax_compiler.passes.kernels.partial_sums import in_blocks
 from irax_compiler.passes.legalize.legalization import legalizes

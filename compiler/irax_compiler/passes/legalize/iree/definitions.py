@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from irax_compiler.mlir import Operation, Value, dtype_of, shape_of
 from irax_compiler.ops import conversion
 from irax_compiler.ops.indexing.gather_scatter import ScatterBy
-from irax_compiler.ops.reductions.reduce_window import ReduceWindow
+from irax_compiler.ops.reduce_window import ReduceWindow
 from irax_compiler.ops.reductions.variadic_reduce import VariadicReduce
 from irax_compiler.ops.structured import DefinedOp
 from irax_compiler.passes.legalize.legalization import legalizes

@@ -16,7 +16,7 @@ from irax_compiler.ops.bitcast import BitcastConvert
 from irax_compiler.ops.convolution import Convolution
 from irax_compiler.ops.core import Memory
 from irax_compiler.ops.indexing.gather_scatter import Gather
-from irax_compiler.ops.reductions.reduce_window import ReduceWindow
+from irax_compiler.ops.reduce_window import ReduceWindow
 from irax_compiler.ops.reductions.windows import Window
 from irax_compiler.ops.registry import traits_of
 from irax_compiler.passes.legalize.iree.aliasing import UPDATES

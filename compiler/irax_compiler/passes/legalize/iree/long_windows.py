@@ -8,8 +8,8 @@ from math import gcd, prod
 from irax_compiler.mlir import Operation, Value, dtype_of, inexact, shape_of
 from irax_compiler.ops import elementwise, shape, slicing
 from irax_compiler.ops.core import full
+from irax_compiler.ops.reduce_window import ReduceWindow, Window
 from irax_compiler.ops.reductions import cumulative, reduce
-from irax_compiler.ops.reductions.reduce_window import ReduceWindow, Window
 from irax_compiler.passes.kernels.partial_sums import BLOCK, LONG, divisor_near
 from irax_compiler.passes.legalize.legalization import legalizes
 from irax_compiler.passes.rewriting import read_as

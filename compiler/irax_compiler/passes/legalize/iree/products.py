@@ -17,8 +17,8 @@ from irax_compiler.ops import barrier, bitwise, comparison, dot, elementwise, sh
 from irax_compiler.ops.conversion import Convert, convert
 from irax_compiler.ops.core import Op, full, full_like, working_dtype
 from irax_compiler.ops.indexing.gather_scatter import Scatter
+from irax_compiler.ops.reduce_window import ReduceWindow
 from irax_compiler.ops.reductions import reduce
-from irax_compiler.ops.reductions.reduce_window import ReduceWindow
 from irax_compiler.ops.reductions.variadic_reduce import VariadicReduce
 from irax_compiler.ops.registry import read, traits_of
 from irax_compiler.passes.kernels.partial_sums import DEEP

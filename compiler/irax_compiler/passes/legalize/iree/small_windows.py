@@ -11,8 +11,8 @@ from irax_compiler.determinism import is_in_marked
 from irax_compiler.mlir import Operation, Value, dtype_of, shape_of
 from irax_compiler.ops import barrier, slicing
 from irax_compiler.ops.computation import named
+from irax_compiler.ops.reduce_window import ReduceWindow
 from irax_compiler.ops.reductions import reduce
-from irax_compiler.ops.reductions.reduce_window import ReduceWindow
 from irax_compiler.passes.core import enclosing
 from irax_compiler.passes.legalize.legalization import legalizes
 from irax_compiler.passes.rewriting import read_as

@@ -19,10 +19,10 @@ from irax_compiler.determinism import is_in_marked
 from irax_compiler.importing import deferred
 from irax_compiler.mlir import Operation, Value, dtype_of, shape_of
 from irax_compiler.ops import bitwise, comparison, elementwise, shape, slicing
-from irax_compiler.ops.control_flow.building import while_loop
 from irax_compiler.ops.core import full, full_like, zeros_like
 from irax_compiler.ops.linalg import triangular
 from irax_compiler.ops.linalg.triangular import adjoint, matmul, transposed, triangle
+from irax_compiler.ops.loop_builders import while_loop
 from irax_compiler.ops.reductions import reduce
 from irax_compiler.passes.host.host import host_call
 from irax_compiler.passes.legalize.legalization import legalizes

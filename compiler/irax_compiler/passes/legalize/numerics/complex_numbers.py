@@ -23,8 +23,8 @@ from irax_compiler.ops import (
     slicing,
 )
 from irax_compiler.ops.core import constant, full
+from irax_compiler.ops.reduce_window import ReduceWindow
 from irax_compiler.ops.reductions.reduce import Reduce, is_identity
-from irax_compiler.ops.reductions.reduce_window import ReduceWindow
 from irax_compiler.ops.registry import read, traits_of
 from irax_compiler.passes.kernels.partial_sums import LONG
 from irax_compiler.passes.legalize.legalization import legalizes

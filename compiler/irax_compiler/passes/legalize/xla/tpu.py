@@ -14,10 +14,10 @@ from irax_compiler.ops.computation import named
 from irax_compiler.ops.convolution import Convolution
 from irax_compiler.ops.core import UnsupportedOp
 from irax_compiler.ops.dot import DotGeneral
-from irax_compiler.ops.indexing.select_and_scatter import SelectAndScatter
+from irax_compiler.ops.reduce_window import ReduceWindow
+from irax_compiler.ops.reduction_builders import reduce_sum
 from irax_compiler.ops.reductions import cumulative, reduce
-from irax_compiler.ops.reductions.building import reduce_sum
-from irax_compiler.ops.reductions.reduce_window import ReduceWindow
+from irax_compiler.ops.select_and_scatter import SelectAndScatter
 from irax_compiler.passes.legalize.iree import convolution_forms
 from irax_compiler.passes.legalize.legalization import legalizes
 from irax_compiler.passes.legalize.numerics import fourier

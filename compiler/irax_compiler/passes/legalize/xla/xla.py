@@ -15,9 +15,9 @@ from irax_compiler.ops import bitcast, bitwise, conversion, convolution, shape, 
 from irax_compiler.ops.computation import named
 from irax_compiler.ops.core import Op, full
 from irax_compiler.ops.indexing import gather_scatter
+from irax_compiler.ops.reduce_window import ReduceWindow
+from irax_compiler.ops.reduction_builders import reduce_sum
 from irax_compiler.ops.reductions import reduce
-from irax_compiler.ops.reductions.building import reduce_sum
-from irax_compiler.ops.reductions.reduce_window import ReduceWindow
 from irax_compiler.ops.reductions.window_shapes import WindowDims
 from irax_compiler.passes.legalize.legalization import legalizes
 from irax_compiler.passes.rewriting import read_as

@@ -15,9 +15,9 @@ import numpy as np
 
 from irax_compiler.mlir import Value, shape_of
 from irax_compiler.ops import bitwise, comparison, elementwise, shape, slicing
-from irax_compiler.ops.control_flow.building import while_loop
 from irax_compiler.ops.core import full
 from irax_compiler.ops.indexing.gather_scatter import Gather
+from irax_compiler.ops.loop_builders import while_loop
 from irax_compiler.ops.reductions.window_shapes import WindowDims
 from irax_compiler.ops.sorting import sort
 from irax_compiler.ops.sorting.top_k import TopK

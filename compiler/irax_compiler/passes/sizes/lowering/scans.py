@@ -7,9 +7,9 @@ from typing import Any
 
 from irax_compiler import mlir
 from irax_compiler.mlir import Value
+from irax_compiler.ops.reduce_window import ReduceWindow
 from irax_compiler.ops.reductions.cumulative import Run, run_of
 from irax_compiler.ops.reductions.reduce import is_identity
-from irax_compiler.ops.reductions.reduce_window import ReduceWindow
 from irax_compiler.passes.sizes.lowering.lowering import Lowering, anonymous, emit
 from irax_compiler.passes.sizes.lowering.moves import bits, signed_type
 from irax_compiler.sizes import Size

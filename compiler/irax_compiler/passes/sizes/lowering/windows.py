@@ -11,7 +11,7 @@ from typing import Any
 from irax_compiler import mlir
 from irax_compiler.mlir import Operation, Value
 from irax_compiler.ops.convolution import Convolution
-from irax_compiler.ops.reductions.reduce_window import ReduceWindow
+from irax_compiler.ops.reduce_window import ReduceWindow
 from irax_compiler.ops.slicing import Pad
 from irax_compiler.passes.sizes.lowering.lowering import Lowering, NotDynamic, anonymous
 from irax_compiler.passes.sizes.lowering.moves import padded, part

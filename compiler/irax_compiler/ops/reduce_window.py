@@ -29,8 +29,8 @@ from irax_compiler.ops.core import (
 )
 from irax_compiler.ops.indexing import gather_scatter
 from irax_compiler.ops.links import Links, Use, along_window, windows
+from irax_compiler.ops.reduction_builders import reduce_sum
 from irax_compiler.ops.reductions import cumulative, reduce, window_shapes
-from irax_compiler.ops.reductions.building import reduce_sum
 from irax_compiler.ops.reductions.windows import Window
 from irax_compiler.ops.registry import computed, register_class
 from irax_compiler.ops.sharding_rule import Shape, ShardingRule, same_along

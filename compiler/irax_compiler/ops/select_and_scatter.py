@@ -9,12 +9,12 @@ from typing import Any
 
 from irax_compiler import mlir
 from irax_compiler.mlir import Operation, Value, dtype_of, shape_of
-from irax_compiler.ops import comparison, shape
+from irax_compiler.ops import comparison, reduce_window, shape
 from irax_compiler.ops.attributes import I64S, from_operation
 from irax_compiler.ops.computation import Computation
 from irax_compiler.ops.core import form, full_like
 from irax_compiler.ops.indexing import gather_scatter
-from irax_compiler.ops.reductions import reduce, reduce_window, window_shapes
+from irax_compiler.ops.reductions import reduce, window_shapes
 from irax_compiler.ops.registry import register_class
 from irax_compiler.ops.structured import DefinedOp
 

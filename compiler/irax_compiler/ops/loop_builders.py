@@ -1,4 +1,4 @@
-"""Builders of loops, for the ops that are defined by one."""
+"""Builders of loops and branches, for the ops whose rules are made of them."""
 
 from __future__ import annotations
 
