@@ -82,6 +82,7 @@ HOMES: dict[str, tuple[str, ...]] = {
     "jax._src.lib.xla_client": ("irax.compat.jaxlib.xla_client",),
     "jax._src.lib.xla_extension": ("irax.compat.jaxlib.xla_client",),
     "jax._src.lib._jax": ("irax.compat.jaxlib._jax",),
+    "jax._src.lib.pytree": ("irax.compat.jaxlib._jax.pytree",),
     "jax._src.linear_util": ("irax.extend.linear_util", "irax.compat.jax.core"),
     "jax._src.mesh": _MESHES,
     "jax._src.mesh_utils": ("irax.experimental.mesh_utils",),

@@ -111,6 +111,9 @@ from jax._src.api_util import infer_argnums_and_argnames
 from jax._src.core import Tracer
 from jax._src.interpreters import ad, batching
 from jax._src.numpy.util import promote_args_inexact, promote_dtypes_complex, promote_dtypes_numeric
+from jax._src.lib import ifrt_version, jaxlib_extension_version, pytree, version, version_str
+assert version == jax.__version_info__ and version_str == jax.lib.__version__
+assert jaxlib_extension_version > ifrt_version > 0 and hasattr(pytree, "DictKey")
 from jax._src.public_test_util import check_close
 from jax._src.scipy.special import gammaln
 from jax._src.tree_util import _registry
