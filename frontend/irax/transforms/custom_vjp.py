@@ -378,8 +378,18 @@ def _first(bwd: Callable[..., Any]) -> Callable[..., Any]:
 
     @wraps(bwd)
     def cotangents(*args: Any) -> Any:
-        found, _ = bwd(*args)
-        return found
+        found = bwd(*args)
+        if not (isinstance(found, tuple | list) and len(found) == 2):
+            raise TypeError(
+                f"custom_vjp: {name_of(bwd)}, a rule with logs, must return a pair (cotangents, "
+                f"logs), got {found!r:.100}"
+            )
+        if not (found[1] is None or isinstance(found[1], dict)):
+            raise TypeError(
+                f"custom_vjp: the logs of {name_of(bwd)} must be a dict or None, got "
+                f"{type(found[1]).__name__}"
+            )
+        return found[0]
 
     return cotangents
 

@@ -159,7 +159,7 @@ class VJP:
         """The arrays that the forward pass keeps for the backward pass."""
         self.args_res: list[Any] = list(args_res)
         """For each argument itself what the backward pass needs of it: `NotNeeded()`, or the array,
-        which may be replaced; for a pytree a tuple of these.
+        which may be replaced; for a pytree a tuple of these, in whose place it may be put itself.
         """
 
     @classmethod
@@ -224,7 +224,10 @@ class VJP:
     def _residuals(self) -> list[Array]:
         """The residuals as the backward pass takes them."""
         forwarded, inputs = self._derived.forwarded, self._derived.inputs
-        leaves = [x for arg in self.args_res for x in (arg if isinstance(arg, tuple) else (arg,))]
+        trees = self._derived.in_tree.children()[0].children()
+        pairs = zip(self.args_res, trees, strict=False)
+        leaves = [x for arg, tree in pairs for x in _parts(arg, tree)]
+        leaves += self.args_res[len(trees) :]
         if len(leaves) != len(inputs):
             raise ValueError(
                 f"vjp: args_res has {len(leaves)} items for {len(inputs)} arrays: expected one for "
@@ -238,6 +241,19 @@ class VJP:
             else next(opaque)
             for k in range(count)
         ]
+
+    @property
+    def with_logs(self) -> VJP:
+        """Not supported: logs of custom rules are left out.
+
+        Raises:
+            NotImplementedError: always.
+        """
+        raise NotImplementedError(
+            "vjp: with_logs is not supported: a backward pass is a derived program, whose results "
+            "are cotangents alone; have the rule call irax.debug.callback(log, cotangent), or give "
+            "the function a further argument of zeros, for which bwd returns what is to be logged"
+        )
 
     def with_refs(self, *forms: Any) -> VJP:
         """Return the pullback that returns cotangents in other forms.
@@ -292,6 +308,14 @@ class VJP:
         ]
         args, _ = array_trees.tree_unflatten(derived.in_tree, leaves)
         return args
+
+
+def _parts(arg: Any, tree: Any) -> Sequence[Any]:
+    """Return what `args_res` has for the leaves of an argument, which may be there itself."""
+    leaves, found = array_trees.tree_flatten(arg)
+    if found == tree:
+        return leaves
+    return arg if isinstance(arg, tuple) else (arg,)
 
 
 def _replaced(x: Any, aval: ShapedArray) -> Array:

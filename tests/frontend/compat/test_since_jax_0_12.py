@@ -299,9 +299,13 @@ def test_pullbacks_keep_no_arguments_that_are_not_saveable():
     assert (repr(unsaved), saved) == ("NotSaveable()", 2.0)
     with pytest.raises(ValueError, match="NotSaveable"):
         pullback(1.0)
-    pullback.args_res[1] = (y["k"][0], saved)
-    for ours, theirs in zip(*map(irax.tree.leaves, (pullback(1.0), whole(1.0))), strict=True):
-        np.testing.assert_array_equal(ours, theirs)
+    for put in ((y["k"][0], saved), y):
+        pullback.args_res[1] = put
+        for ours, theirs in zip(*map(irax.tree.leaves, (pullback(1.0), whole(1.0))), strict=True):
+            np.testing.assert_array_equal(ours, theirs)
+    pullback.args_res.append(y)
+    with pytest.raises(ValueError, match="args_res has 4 items for 3 arrays"):
+        pullback(1.0)
     with pytest.raises(ValueError, match="1 items for 2 children"):
         irax.vjp(f, x, y, saveable_args=(True,))
     with pytest.raises(ValueError, match="expected a bool"):
@@ -362,6 +366,12 @@ def test_rules_in_three_parts_and_rules_with_logs():
         assert irax.grad(g, (0, 1))(1.0, 2.0) == (2.0, 7.0)
     f.defvjp_with_logs(lambda x, y: (f(x, y), y), lambda y, ct: ((ct * y, 5 * ct), {"ct": ct}))
     assert irax.grad(f, (0, 1))(1.0, 2.0) == (2.0, 5.0)
+    with pytest.raises(NotImplementedError, match=r"with_logs is not supported: .* a further arg"):
+        irax.vjp(f, 1.0, 2.0)[1].with_logs(1.0)
+    for found, problem in (((1.0, 2.0, 3.0), "a pair"), (((1.0, 2.0), [3.0]), "a dict or None")):
+        f.defvjp_with_logs(lambda x, y: (f(x, y), y), lambda y, ct, found=found: found)
+        with pytest.raises(TypeError, match=f"custom_vjp: .* must .*{problem}"):
+            irax.grad(f)(1.0, 2.0)
 
 
 def test_traced_functions_and_what_they_take_from_outside():

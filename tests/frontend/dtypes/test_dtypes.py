@@ -365,6 +365,8 @@ def test_bits_of_elements():
     known = {"bool": 8, "int2": 2, "uint4": 4, "float4_e2m1fn": 4, "float8_e5m2": 8}
     known |= {"bfloat16": 16, "int64": 64, "complex64": 64}
     assert {name: dtypes.itemsize_bits(name) for name in known} == known
+    with pytest.raises(ValueError, match="expected a dtype, got None"):
+        dtypes.itemsize_bits(None)
 
 
 def test_the_weakness_of_a_result():

@@ -161,10 +161,13 @@ def itemsize_bits(dtype: Any) -> int:
 
     Raises:
         TypeError: `dtype` is not a dtype.
+        ValueError: it is None.
 
     >>> irax.dtypes.itemsize_bits("int4")
     4
     """
+    if dtype is None:
+        raise ValueError("itemsize_bits: expected a dtype, got None")
     found = as_dtype(dtype)
     if found == np.bool_:
         return 8

@@ -73,10 +73,9 @@ def make_array_from_single_device_arrays(
         dtype: the dtype of the parts, to check it.
 
     Raises:
-        TypeError: `sharding` is no sharding; `arrays` is no list or tuple, or not of arrays, or one
-            of them is traced.
+        TypeError: `sharding` is no sharding; `arrays` is no list or tuple, or not of arrays.
         ValueError: there is not one part for each device, or a part has another shape or dtype, or
-            is on several devices.
+            is on several devices, or is traced.
 
     >>> sharding = irax.NamedSharding(irax.make_mesh((1,), ("i",)), irax.P("i"))
     >>> irax.make_array_from_single_device_arrays((2,), sharding, [irax.numpy.ones(2)])
@@ -90,7 +89,8 @@ def make_array_from_single_device_arrays(
     parts: dict[Any, Any] = {}
     for x in given:
         if not isinstance(x, ConcreteArray | KeyArray):
-            raise TypeError(f"{what}: arrays must have arrays, got {x!r:.100} of type {type(x)}")
+            kind = ValueError if isinstance(x, Array) else TypeError
+            raise kind(f"{what}: arrays must have arrays, got {x!r:.100} of type {type(x)}")
         if len(devices := x.sharding.devices) > 1:
             raise ValueError(
                 f"{what}: arrays must have arrays on one device each, got one of type {x.aval} on "
