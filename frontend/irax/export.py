@@ -25,7 +25,7 @@ from irax import numpy, tree_util
 from irax.core.absent_names import GetAttr as _GetAttr
 from irax.core.absent_names import refuse_names as _refuse_names
 from irax.core.array import Array, ConcreteArray, device_of
-from irax.core.avals import ShapedArray, ShapeDtypeStruct
+from irax.core.avals import ShapedArray
 from irax.core.copies import OfThisProcess
 from irax.core.shardings.meshes import AbstractMesh, Mesh
 from irax.core.shardings.shardings import Sharding
@@ -118,6 +118,7 @@ def export(
         export_shardings.state(module, name, fun_jit, args, kwargs)
         in_avals = _avals(mlir.arguments(mlir.functions(module)[name]))
         _check_constraints(name, in_avals)
+        in_avals = export_shardings.typed(in_avals, fun_jit, args, kwargs)
         structures = lowered._in_tree, lowered._traced.out_tree
         return Exported(module, name, (in_avals, found.results), structures, names, blas)
 
@@ -341,7 +342,7 @@ class Exported(OfThisProcess):
             return tuple(found.get(i, numpy.zeros_like(x)) for i, x in enumerate(primals))
 
         pulled_back.__name__ = f"{self.fun_name}_vjp"
-        structs = [ShapeDtypeStruct(a.shape, a.dtype) for a in (*self.in_avals, *self.out_avals)]
+        structs = export_shardings.structs((*self.in_avals, *self.out_avals))
         return export(jit(pulled_back), platforms=self.platforms, blas=self._blas)(*structs)
 
     def serialize(self, vjp_order: int = 0) -> bytes:

@@ -10,6 +10,8 @@ from typing import Any
 import numpy as np
 
 from irax.core.array import Array, ConcreteArray, device_of
+from irax.core.avals import ShapedArray, ShapeDtypeStruct
+from irax.core.shardings import explicit_axes
 from irax.core.shardings.meshes import AbstractMesh, Mesh, current_mesh
 from irax.core.shardings.partition_specs import PartitionSpec
 from irax.core.shardings.sharded import sharding_of, spec_of
@@ -50,6 +52,28 @@ def state(
     api.state_layouts(operation, api.StatedLayouts(axes, specs, results))
 
 
+def typed(
+    avals: Sequence[ShapedArray], function: PjitFunction[..., Any], args: Any, kwargs: Any
+) -> list[ShapedArray]:
+    """Return the types of a function's arguments with their layouts along explicit axes."""
+    leaves = array_trees.tree_leaves(function.dynamic(args, kwargs))
+    told = [explicit_axes.type_of(x).told for x in leaves]
+    return [
+        aval if one is None else aval.update(sharding=one)
+        for aval, one in zip(avals, told, strict=True)
+    ]
+
+
+def structs(avals: Sequence[ShapedArray]) -> list[ShapeDtypeStruct]:
+    """Return arguments of these types, divided where the mesh of the context has their axes."""
+    here = current_mesh().abstract_mesh
+    tell = [a.told is not None and a.told.mesh == here for a in avals]
+    return [
+        ShapeDtypeStruct(a.shape, a.dtype, sharding=a.told if is_told else None)
+        for a, is_told in zip(avals, tell, strict=True)
+    ]
+
+
 def _stated(x: Any, wanted: Sharding | None) -> NamedSharding | None:
     found = wanted
     if found is None:
@@ -84,7 +108,7 @@ def divided(arrays: Sequence[Array], layouts: api.StatedLayouts, what: str) -> l
     Raises:
         ValueError: they are on another number of devices.
     """
-    mesh = _mesh(arrays, layouts, what)
+    mesh = _mesh_of(arrays, layouts) or _mesh(arrays, layouts, what)
     if mesh is None:
         return list(arrays)
     found = shardings(mesh, layouts.in_specs, what, layouts.mesh)
@@ -92,6 +116,19 @@ def divided(arrays: Sequence[Array], layouts: api.StatedLayouts, what: str) -> l
         x if wanted is None or not isinstance(x, ConcreteArray) else constrained(x, wanted)
         for x, wanted in zip(arrays, found, strict=True)
     ]
+
+
+def _mesh_of(arrays: Sequence[Array], layouts: api.StatedLayouts) -> Mesh | None:
+    """Return the mesh that an argument is on, or that of the context, if it has the axes that the
+    function is for; None if neither does.
+    """
+    places = [sharding_of(x) for x in arrays if isinstance(x, ConcreteArray)]
+    meshes = [place.mesh for place in places if isinstance(place, NamedSharding)]
+    for mesh in (*meshes, current_mesh()):
+        axes = [(str(name), size) for name, size in mesh.shape_tuple]
+        if isinstance(mesh, Mesh) and axes == list(layouts.mesh.items()):
+            return mesh
+    return None
 
 
 def _mesh(arrays: Sequence[Array], layouts: api.StatedLayouts, what: str) -> Mesh | None:

@@ -106,3 +106,20 @@ def test_one_device_computes_what_all_do(tmp_path: Any):
     by_options().save(tmp_path / "f.irax")
     program = irax_runtime.load(tmp_path / "f.irax")
     np.testing.assert_allclose(program(X, W), np.tanh(X @ W), rtol=1e-5)
+
+
+def test_types_tell_the_layouts_along_explicit_axes():
+    kinds = (irax.sharding.AxisType.Explicit,) * 2
+    there = irax.sharding.Mesh(mesh(2, 2).devices, ("a", "b"), axis_types=kinds)
+    x = irax.device_put(X, irax.NamedSharding(there, P("a", "b")))
+    with irax.set_mesh(there):
+        doubled = export.export(irax.jit(lambda x: 2 * x.T))(x)
+        pulled_back = doubled.vjp()
+    told = [str(aval) for aval in (*doubled.in_avals, *doubled.out_avals)]
+    assert told == ["float32[8@a,4@b]", "float32[4@b,8@a]"]
+    assert list(map(str, pulled_back.in_avals)) == told
+    assert list(map(str, pulled_back.out_avals)) == told[:1]
+    found = doubled.call(x)
+    assert found.sharding == irax.NamedSharding(there, P("b", "a"))
+    np.testing.assert_array_equal(found, 2 * X.T)
+    np.testing.assert_array_equal(pulled_back.call(x, 3 * x.T)[0], 6 * X)
