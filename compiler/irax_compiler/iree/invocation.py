@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import functools
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
@@ -247,6 +248,7 @@ def _output(write: Any) -> bytes:
         output.close()
 
 
+@functools.cache
 def _function(name: str, result: Any, *arguments: Any) -> Any:
     """A function of an invocation in IREE's C interface for which the bindings have no call."""
     from iree.compiler.api import ctypes_dl

@@ -12,6 +12,8 @@ from irax_compiler.ops.core import Op, Recomputation, UnsupportedOp, plain_name
 
 _READERS: dict[str, Callable[[Operation], Op]] = {}
 _TRAITS: dict[str, Op | type[Op]] = {}
+_NAMED: dict[tuple[type[Op], ...], tuple[str, ...]] = {}
+"""The names of the ops of some classes, as far as somebody asked since the last one was added."""
 C = TypeVar("C", bound=type[Op])
 AnyOp = TypeVar("AnyOp", bound=Op)
 
@@ -20,6 +22,7 @@ def register_class(cls: C) -> C:
     """Class decorator: operations of this name in the IR are read by this class."""
     _READERS[cls.name] = cls.read
     _TRAITS[cls.name] = cls
+    _NAMED.clear()
     return cls
 
 
@@ -27,6 +30,7 @@ def register(op: AnyOp) -> AnyOp:
     """Registers an op without parameters: operations of its name are read as this very object."""
     _READERS[op.name] = lambda operation: op
     _TRAITS[op.name] = op
+    _NAMED.clear()
     return op
 
 
@@ -35,11 +39,13 @@ def register_names(names: Iterable[str], cls: type[Op]) -> None:
     for name in names:
         _READERS[name] = cls.read
         _TRAITS[name] = cls
+    _NAMED.clear()
 
 
 def unregister(name: str) -> None:
     """Forgets the ops of a name."""
     del _READERS[name], _TRAITS[name]
+    _NAMED.clear()
 
 
 def registered_names() -> list[str]:
@@ -61,9 +67,13 @@ def all_traits() -> Mapping[str, Op | type[Op]]:
     return _TRAITS
 
 
-def names_of(classes: tuple[type[Op], ...]) -> list[str]:
+def names_of(classes: tuple[type[Op], ...]) -> tuple[str, ...]:
     """The names of the registered ops without parameters that are of some classes."""
-    return [name for name, op in _TRAITS.items() if isinstance(op, classes)]
+    found = _NAMED.get(classes)
+    if found is None:
+        found = tuple(name for name, op in _TRAITS.items() if isinstance(op, classes))
+        _NAMED[classes] = found
+    return found
 
 
 def traits_of(operation: Operation) -> Op | type[Op]:

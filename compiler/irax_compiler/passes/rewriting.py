@@ -60,9 +60,14 @@ class Pattern:
         """Return the names of all operations that it may apply to, for the ops registered now; an
         empty set means any.
         """
-        names = [name for name in self.names if isinstance(name, str)]
-        families = tuple(name for name in self.names if not isinstance(name, str))
-        return (*names, *names_of(families)) if families else tuple(names)
+        names, families = self._subjects
+        return (*names, *names_of(families)) if families else names
+
+    @cached_property
+    def _subjects(self) -> tuple[tuple[str, ...], tuple[type[Op], ...]]:
+        """The names, and the classes, of the operations that it may apply to."""
+        names = tuple(name for name in self.names if isinstance(name, str))
+        return names, tuple(name for name in self.names if not isinstance(name, str))
 
     def replacement(self, operation: Operation, op: Op | None) -> Replacement:
         """Build the replacement of an operation's results at the insertion point; `op` is the
@@ -387,7 +392,9 @@ class _InOrder(_Driver):
                     self.apply([pattern], operation, op)
 
     def _in_order(self, names: Iterable[str]) -> list[tuple[_Place, _Places, Value]]:
-        groups = [self._named[name] for name in names]
+        groups = [group for name in names if (group := self._named[name])]
+        if not groups:
+            return []
         found = [(place, group, x) for group in groups for x, (place, _) in group.items()]
         return sorted(found, key=lambda each: each[0], reverse=self._last_first)
 

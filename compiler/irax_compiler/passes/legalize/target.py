@@ -93,6 +93,8 @@ _PACKAGE = "irax_compiler.targets"
 """The package of the targets, which are found by being there."""
 
 _targets: dict[str, Target] = {}
+_known_own: list[Target] = []
+"""The targets that were found to be irax's own."""
 
 
 def register(target: T) -> T:
@@ -119,9 +121,14 @@ def _own_modules() -> list[str]:
 def is_own(name: str) -> bool:
     """True if the target of a name, with or without a chip, is no other package's."""
     found = _targets.get(name.partition(":")[0])
+    if any(found is one for one in _known_own):
+        return True
     modules = sys.modules.copy()  # other threads may import
     own = [vars(m) for n, m in modules.items() if n.startswith(f"{_PACKAGE}.")]
-    return found is None or any(found is value for names in own for value in names.values())
+    if found is not None and any(found is value for names in own for value in names.values()):
+        _known_own.append(found)
+        return True
+    return found is None
 
 
 def find(name: str) -> Target:

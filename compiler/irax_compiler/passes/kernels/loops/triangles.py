@@ -21,7 +21,7 @@ from irax_compiler.passes.kernels.loops import nests
 from irax_compiler.passes.kernels.loops.arrays import Array
 from irax_compiler.passes.kernels.loops.nests import LANES
 from irax_compiler.passes.kernels.loops.stored import New
-from irax_compiler.passes.rewriting import read_as
+from irax_compiler.passes.rewriting import read_as, read_named
 from irax_compiler.sizes import is_symbolic
 
 ROWS = 128
@@ -38,9 +38,12 @@ elements of many registers takes LLVM long."""
 _INT64 = np.dtype(np.int64)
 
 
+_KNOWN = Cholesky.name, TriangularSolve.name
+
+
 def is_known(operation: Operation) -> bool:
     """True for a factorization of real matrices of few rows, or a solve with them."""
-    if not any(read_as(op, operation) for op in (Cholesky, TriangularSolve)):
+    if read_named(_KNOWN, operation) is None:
         return False
     is_real = dtype_of(operation.operands[0]) in (np.float32, np.float64)
     extents = [n for x in operation.operands for n in shape_of(x)]
