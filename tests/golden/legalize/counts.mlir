@@ -1,5 +1,6 @@
 // Counts at few places: each of the two workgroups has four tables, which updates go to in turn, and a
-// reduction adds them up. No memory is read for the updates, which are all one number.
+// reduction adds them up. No memory is read for the updates, which are all one number. They are integers, and
+// converted then.
 // RUN: --pipeline "legalize{target=iree-cpu}"
 // CHECK:      stream.executable private @scatter_
 // CHECK:      stream.executable private @[[COUNT:scatter_\w+]]
@@ -19,9 +20,10 @@ func.func @counts(%i: tensor<40000xi32>) -> tensor<10xf32> {
   return %0 : tensor<10xf32>
 }
 // CHECK:      func.func @counts([[I:%\w+]]: tensor<40000xi32>
-// CHECK:        [[TABLES:%\w+]] = flow.dispatch @[[COUNT]]::@[[COUNT]]([[I]]) : (tensor<40000xi32>) -> tensor<8x10xf32>
+// CHECK:        [[TABLES:%\w+]] = flow.dispatch @[[COUNT]]::@[[COUNT]]([[I]]) : (tensor<40000xi32>) -> tensor<8x10xi32>
 // CHECK:        [[SUMS:%\w+]] = stablehlo.reduce([[TABLES]]
-// CHECK:        stablehlo.add {{.*}}[[SUMS]]
+// CHECK:        [[COUNTS:%\w+]] = stablehlo.convert [[SUMS]] : (tensor<10xi32>) -> tensor<10xf32>
+// CHECK-NEXT:   stablehlo.add {{.*}}, [[COUNTS]]
 
 // Halves are added in order, by one workgroup.
 func.func @halves(%i: tensor<40000xi32>) -> tensor<10xf32> {

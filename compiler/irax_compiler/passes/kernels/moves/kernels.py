@@ -34,11 +34,11 @@ def dispatch(
     counts: tuple[int, int],
     body: Body,
     in_place: int | None = None,
-    shape: Sequence[Any] | None = None,
+    other: tuple[Sequence[Any], np.dtype] | None = None,
 ) -> Value:
     """Build a dispatch of a kernel with the given numbers of workgroups, with a result of the type
-    of `like`, or of another `shape`, which may be in the memory of the operand with the number
-    `in_place`. A kernel of the name that the module has already is used again.
+    of `like`, or of `other` shape and dtype, which may be in the memory of the operand with the
+    number `in_place`. A kernel of the name that the module has already is used again.
     """
     module = mlir.open_module()
     sizes, arrays = sizes_of_function(), len(operands) + 1
@@ -49,10 +49,10 @@ def dispatch(
         )
     # Dispatches take no unsigned integers.
     operands = [seen_as(x, signless_dtype(dtype_of(x))) for x in operands]
-    extents = shape_of(like) if shape is None else shape
-    type_ = mlir.tensor_type(extents, signless_dtype(dtype_of(like)))
+    extents, dtype = (shape_of(like), dtype_of(like)) if other is None else other
+    type_ = mlir.tensor_type(extents, signless_dtype(dtype))
     (result,) = dispatch_of(name, operands, [type_], sizes=sizes)
-    return seen_as(result, dtype_of(like))
+    return seen_as(result, dtype)
 
 
 def in_registers(

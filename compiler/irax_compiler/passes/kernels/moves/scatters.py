@@ -72,12 +72,15 @@ def scattered(op: Scatter | ScatterBy, operation: Operation) -> Value:
     windows = Windows.of(op.dims, sizes, shape_of(x), vectors, shape_of(updates))
     fill, update = mlir.splat(x), mlir.splat(updates)
     combiner = op.combiner if isinstance(op, Scatter) else op.computation.text
-    tables = tables_of(windows, combiner, dtype_of(x), fill, update)
+    tables, dtype = tables_of(windows, combiner, dtype_of(x), fill, update), dtype_of(x)
+    if tables is not None:
+        dtype, fill = tables.dtype, np.zeros((), tables.dtype)
+        update = update if tables.step is None else np.ones((), dtype)
     kernel = Kernel(
         windows,
-        dtype_of(x),
+        dtype,
         vectors.dtype,
-        bytes_of(fill if tables is None else np.zeros((), dtype_of(x))),
+        bytes_of(fill),
         combiner,
         is_alone=tables is None and fill is None and _is_made_for(x, operation),
         update=bytes_of(update),
@@ -92,9 +95,9 @@ def scattered(op: Scatter | ScatterBy, operation: Operation) -> Value:
         (kernel.workgroups, 1),
         _Body.of(kernel, operation).build,
         in_place=len(given) if kernel.is_alone else None,
-        shape=None if tables is None else shape_with(tables, x),
+        other=None if tables is None else (shape_with(tables, x), tables.dtype),
     )
-    return made if tables is None else total(made, x)
+    return made if tables is None else total(tables, made, x)
 
 
 def _is_made_for(x: Value, operation: Operation) -> bool:
@@ -165,7 +168,8 @@ class _Body:
     def of(cls, kernel: Kernel, operation: Operation) -> _Body:
         x = operation.operands[0]
         bits = np.dtype(f"i{kernel.dtype.itemsize}")
-        dtype = bits if _sets(operation) else held_dtype(x)
+        is_of_bits = kernel.tables is not None or _sets(operation)
+        dtype = bits if is_of_bits else held_dtype(x)
         fill, update = (
             None if y is None else np.frombuffer(y, dtype) for y in (kernel.fill, kernel.update)
         )
@@ -217,12 +221,14 @@ class _Body:
         def update(number: Value, table: Value) -> None:
             places = Places.zero().after(windows.loops[0], number)
             place, is_here = self._place(places, indices, index(0), index(windows.array))
-            if_else(
-                is_here,
-                lambda: self._combine(updates, places.windows, out, plus(table, place)),
-            )
+            if_else(is_here, lambda: self._add(updates, places.windows, out, plus(table, place)))
 
         tables.build(windows, update)
+
+    def _add(self, updates: Value | None, at: Value, out: Value, place: Value) -> None:
+        """Add an integer to one of a table."""
+        new = _full(self.update, 1) if updates is None else load(updates, at, 1)
+        store(emit("arith.addi", load(out, place, 1), new), out, place)
 
     def _is_apart(self, source: Value, out: Value) -> Value:
         """Compute if the result has memory of its own."""

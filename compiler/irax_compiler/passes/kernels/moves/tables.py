@@ -9,8 +9,9 @@ import numpy as np
 
 from irax_compiler import mlir
 from irax_compiler.mlir import Value, dtype_of, shape_of
-from irax_compiler.ops.core import full
-from irax_compiler.ops.elementwise import add
+from irax_compiler.ops.conversion import convert
+from irax_compiler.ops.core import full, full_like
+from irax_compiler.ops.elementwise import add, multiply, subtract
 from irax_compiler.ops.reductions.reduce import Reduce
 from irax_compiler.ops.registers import emit, index
 from irax_compiler.passes.kernels.code.loops import for_each
@@ -39,6 +40,10 @@ class Tables:
     workgroups: int
     in_turn: int
     """The tables of a workgroup."""
+    dtype: np.dtype
+    """The dtype of sums; an integer, in which processors add faster than in floats."""
+    step: float | None
+    """The float that is added up, and that tables have the counts of; None for integers."""
 
     @property
     def count(self) -> int:
@@ -82,11 +87,14 @@ def tables_of(
         return None
     if dtype.kind not in "iu" and not _is_exact(loop.extent, dtype, fill, update):
         return None
+    is_count = dtype.kind not in "iu"
     workgroups = min(MOST, loop.extent // SHARE)
     in_turn = IN_TURN if windows.array * dtype.itemsize <= SMALL else 1
     if WORTH * windows.array * workgroups * in_turn > loop.extent or not workgroups:
         return None
-    return Tables(workgroups, in_turn)
+    if is_count and update is not None:
+        return Tables(workgroups, in_turn, np.dtype(np.int32), float(update))
+    return Tables(workgroups, in_turn, dtype, None)
 
 
 def _is_exact(
@@ -97,12 +105,18 @@ def _is_exact(
         return False
     start, step = float(fill), float(update)
     is_whole = start.is_integer() and step.is_integer() and not np.signbit(start)
-    return is_whole and start + count * abs(step) <= 2 ** (np.finfo(dtype).nmant + 1)
+    most = 2 ** (np.finfo(dtype).nmant + 1)
+    return is_whole and count < 2**31 and start + count * abs(step) <= most
 
 
-def total(tables: Value, x: Value) -> Value:
+def total(tables: Tables, made: Value, x: Value) -> Value:
     """Build the sum of an array and its tables."""
-    sums = Reduce("add", (0,))(tables, full((), 0, dtype_of(x)))
+    sums = Reduce("add", (0,))(made, full((), 0, tables.dtype))
+    if tables.step is not None:
+        sums, size = convert(sums, dtype_of(x)), abs(tables.step)
+        sums = sums if size == 1 else multiply(sums, full_like(sums, size))
+        if np.signbit(tables.step):
+            return subtract(x, sums)  # the product with the step is -0 where nothing is added
     fill = mlir.splat(x)
     return sums if fill is not None and not fill.any() else add(x, sums)
 
