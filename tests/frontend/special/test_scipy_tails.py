@@ -94,3 +94,47 @@ def test_far_tails_of_gumbel_and_gennorm(run):
     below = [float(mp.gammainc(1 / mp.mpf(v), 1, regularized=True) / 2) for v in b.tolist()]
     np.testing.assert_allclose(run(stats.gennorm.cdf)(x, b), below, rtol=1e-5)
     np.testing.assert_allclose(run(stats.gennorm.cdf)(-x, b), 1 - np.array(below), rtol=1e-6)
+
+
+def _normal(low, high):
+    return mp.ncdf(high) - mp.ncdf(low) if low < 0 else mp.ncdf(-low) - mp.ncdf(-high)
+
+
+@pytest.mark.parametrize("kind", ["f4", "f8"])
+def test_truncated_normal_close_to_its_ends(kind):
+    """A difference of two probabilities has no digits there, nor has 1 less a small share."""
+    rows = [(2**-27, 0, np.inf), (6, 0, np.inf), (2**-21 - 1, -1, 1), (1 - 2**-21, -1, 1)]
+    rows += [(5 + 2**-20, 5, 6), (5 + 2**-18, 5, 5 + 2**-16), (0.25, -0.5, 0.5), (-3.5, -4, 9)]
+    wide = [[mp.mpf(x) for x in row] for row in rows]
+    shares = [[_normal(a, x) / _normal(a, b), _normal(x, b) / _normal(a, b)] for x, a, b in wide]
+    logs = [
+        [mp.log(p) if p < 0.5 else mp.log1p(-q) for p, q in (pair, pair[::-1])] for pair in shares
+    ]
+    wanted = np.concatenate([np.array(shares, float), np.array(logs, float)], 1).T
+    with irax.enable_x64(kind == "f8"):
+        names, arguments = ("cdf", "sf", "logcdf", "logsf"), np.array(rows, kind).T
+
+        def all_of(x, a, b):
+            return [getattr(stats.truncnorm, name)(x, a, b) for name in names]
+
+        rtol = 3e-6 if kind == "f4" else 3e-14
+        np.testing.assert_allclose(np.array(all_of(*arguments)), wanted, rtol=rtol)
+        if kind == "f4":
+            compiled = irax.jit(all_of)(*arguments)
+            np.testing.assert_allclose(np.array(compiled), wanted, rtol=rtol)
+        else:
+            slopes = irax.grad(lambda x: stats.truncnorm.cdf(x, *arguments[1:]).sum())(arguments[0])
+            densities = [float(mp.npdf(x) / _normal(a, b)) for x, a, b in wide]
+            np.testing.assert_allclose(slopes, densities, rtol=1e-12)
+
+
+def test_beta_above_small_places():
+    """1 - x has no digits of a small x, at which the density is large."""
+    x, a, b = np.array([1e-16, 1e-16, 1e-300, 0.25]), np.array([0.5, 1e-3, 0.25, 2]), 5.0
+    rows = zip(x, a, strict=True)
+    below = [mp.betainc(p, b, 0, mp.mpf(float(v)), regularized=True) for v, p in rows]
+    with irax.enable_x64(True):
+        wanted = np.array([1 - p for p in below], float)
+        np.testing.assert_allclose(stats.beta.sf(x, a, b), wanted, rtol=1e-14)
+        logs = np.array([mp.log1p(-p) for p in below], float)
+        np.testing.assert_allclose(stats.beta.logsf(x, a, b), logs, rtol=1e-13)

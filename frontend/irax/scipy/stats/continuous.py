@@ -21,6 +21,7 @@ from irax.scipy.stats.distribution import Distribution
 from irax.scipy.stats.tails import beta_log_below, gamma_logcdf, gamma_logsf, log_of_share
 
 _LOG_2 = float(np.log(2))
+_LEGENDRE = np.polynomial.legendre.leggauss(10)
 _LOG_PI = float(np.log(np.pi))
 _LOG_ROOT_2_PI = float(np.log(2 * np.pi) / 2)
 _DISTRIBUTION = "logpdf pdf cdf logcdf sf logsf"
@@ -56,6 +57,24 @@ norm: Distribution = Distribution(
 
 def _normal_part(low: Array, high: Array) -> Array:
     """The logarithm of the probability of the standard normal distribution between two values."""
+    width, middle = high - low, low + (high - low) / 2
+    narrow = (width >= 0) & (width <= 1) & (width * jnp.abs(middle) <= 1)
+    # Each is given operands at which it is harmless where the other one is taken.
+    near = _narrow_normal_part(jnp.where(narrow, width, 1.0), jnp.where(narrow, middle, 0.0))
+    wide = _wide_normal_part(jnp.where(narrow, -1.0, low), jnp.where(narrow, 1.0, high))
+    return jnp.where(narrow, near, wide)
+
+
+def _narrow_normal_part(width: Array, middle: Array) -> Array:
+    """The same by Gauss's rule: a difference of probabilities would lose digits."""
+    nodes, weights = (jnp.asarray(x, width.dtype) for x in _LEGENDRE)
+    steps = lax.expand_dims(width / 2, (width.ndim,)) * nodes
+    ratios = jnp.exp(-steps * (lax.expand_dims(middle, (middle.ndim,)) + steps / 2))
+    mean = jnp.sum(ratios * weights, -1) / 2
+    return jnp.log(width) + jnp.log(mean) - 0.5 * jnp.square(middle) - _LOG_ROOT_2_PI
+
+
+def _wide_normal_part(low: Array, high: Array) -> Array:
     mirrored = jnp.greater(low, 0)  # the tails are known best below 0
     low, high = jnp.where(mirrored, -high, low), jnp.where(mirrored, -low, high)
     # Infinite ends have no derivatives that could be multiplied.
@@ -66,6 +85,13 @@ def _normal_part(low: Array, high: Array) -> Array:
     return upper + _log_of_complement(gap)
 
 
+def _log_by_rest(log_share: Array, log_rest: Array) -> Array:
+    """Return the logarithm of a share of 1, near 1 by that of the rest."""
+    small = jnp.less(log_share, -_LOG_2)
+    rest = jnp.exp(jnp.where(small, -1.0, log_rest))
+    return jnp.where(small, log_share, jnp.log1p(-rest))
+
+
 truncnorm: Distribution = Distribution(
     "truncnorm",
     ("a", "b"),
@@ -73,9 +99,13 @@ truncnorm: Distribution = Distribution(
     {
         "logpdf": lambda z, a, b: -0.5 * jnp.square(z) - _LOG_ROOT_2_PI - _normal_part(a, b),
         "cdf": lambda z, a, b: jnp.exp(_normal_part(a, z) - _normal_part(a, b)),
-        "logcdf": lambda z, a, b: _normal_part(a, z) - _normal_part(a, b),
+        "logcdf": lambda z, a, b: _log_by_rest(
+            _normal_part(a, z) - _normal_part(a, b), _normal_part(z, b) - _normal_part(a, b)
+        ),
         "sf": lambda z, a, b: jnp.exp(_normal_part(z, b) - _normal_part(a, b)),
-        "logsf": lambda z, a, b: _normal_part(z, b) - _normal_part(a, b),
+        "logsf": lambda z, a, b: _log_by_rest(
+            _normal_part(z, b) - _normal_part(a, b), _normal_part(a, z) - _normal_part(a, b)
+        ),
     },
     (lambda a, b: a, lambda a, b: b),
     valid=jnp.less,
@@ -252,11 +282,13 @@ def _beta_logpdf(z: Array, a: Array, b: Array) -> Array:
 
 
 def _beta_sf(z: Array, a: Array, b: Array) -> Array:
-    """1 - z has rounded small z, which large b make felt: then the complement is better."""
-    found = special.betainc(b, a, 1 - z)
-    often = jnp.greater_equal(found * jnp.maximum(b, 1), 1)
-    rounded = jnp.logical_and(jnp.less(z, 0.5), often)
-    return jnp.where(rounded, 1 - special.betainc(a, b, z), found)
+    """1 - z has rounded small z, which the density there multiplies: where that is above the other
+    share, the complement is better.
+    """
+    found, below = special.betainc(b, a, 1 - z), special.betainc(a, b, z)
+    is_steep = jnp.greater(_beta_logpdf(z, a, b), jnp.log(below))
+    rounded = jnp.less(z, 0.5) & (is_steep | jnp.isinf(b))
+    return jnp.where(rounded, 1 - below, found)
 
 
 gamma: Distribution = Distribution(
