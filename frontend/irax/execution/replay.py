@@ -119,10 +119,29 @@ def replayed(function: _Function, numbers_vary: bool = False) -> _Function:
             raise
 
     found: Any = replaying
+    found.__dict__ = _OwnAttributes(vars(found))
     for stage in ("lower", "trace", "eval_shape"):
         setattr(found, stage, functools.partial(_at_stage, stage, function))
     found.clear_cache = kept.clear
     return found
+
+
+class _OwnAttributes(dict[str, Any]):
+    """The attributes of a function, of which `functools.wraps` takes no stages over: the stages of
+    `vmap(sin)`, and of a user's function around it, are not those of sin.
+    """
+
+    def keys(self) -> Any:
+        return [name for name in super().__iter__() if name not in _STAGES]
+
+    def items(self) -> Any:
+        return [(name, self[name]) for name in self.keys()]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.keys())
+
+
+_STAGES = ("lower", "trace", "eval_shape", "clear_cache")
 
 
 def _at_stage(stage: str, function: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Any:

@@ -110,12 +110,31 @@ class ufunc:
 
     def replay(self) -> None:
         """Replay calls outside of traces, which makes them faster."""
-        call: Any = replayed(self._call, numbers_vary=True)
-        self._call = call
-        self.lower: Callable[..., Any] = call.lower
-        self.trace: Callable[..., Any] = call.trace
-        self.eval_shape: Callable[..., Any] = call.eval_shape
-        self.clear_cache: Callable[[], None] = call.clear_cache
+        self._call = replayed(self._call, numbers_vary=True)
+
+    @property
+    def lower(self) -> Callable[..., Any]:
+        """Lower a call, as `irax.jit(f).lower` does; only irax's own functions have it."""
+        return self._replayed.lower
+
+    @property
+    def trace(self) -> Callable[..., Any]:
+        """Trace a call, as `irax.jit(f).trace` does; only irax's own functions have it."""
+        return self._replayed.trace
+
+    @property
+    def eval_shape(self) -> Callable[..., Any]:
+        """Return the types of the results of a call; only irax's own functions have it."""
+        return self._replayed.eval_shape
+
+    @property
+    def clear_cache(self) -> Callable[[], None]:
+        """Forget what was traced; only irax's own functions have it."""
+        return self._replayed.clear_cache
+
+    @property
+    def _replayed(self) -> Any:
+        return self._call
 
     def _of_elements(self, *operands: ArrayLike) -> Any:
         self._call = vectorize(self.__wrapped__)

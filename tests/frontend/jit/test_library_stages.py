@@ -1,5 +1,6 @@
 """Library functions have the stages of jitted functions, and aliases their own names."""
 
+import functools
 import inspect
 import pickle
 
@@ -43,6 +44,16 @@ def test_stages_say_what_is_wrong():
     with pytest.raises(TypeError, match=r"sin: .*expected an array or a number, got 'text'"):
         jnp.sin.lower("text")
     assert not hasattr(jnp.frompyfunc(max, 2, 1), "lower")
+
+
+@pytest.mark.parametrize("function", [jnp.sin, jnp.add, irax.nn.relu])
+def test_functions_around_a_library_function_have_not_its_stages(function):
+    around = [irax.vmap(function), irax.grad(function), functools.wraps(function)(lambda x: 2 * x)]
+    for other in around:
+        for stage in ("lower", "trace", "eval_shape", "clear_cache"):
+            assert hasattr(function, stage)
+            assert not hasattr(other, stage)
+    assert irax.jit(function).lower(*(VECTOR,) * (2 if function is jnp.add else 1)).compile()
 
 
 def test_functions_have_the_names_that_they_go_by():
