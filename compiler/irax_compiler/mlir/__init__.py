@@ -118,4 +118,5 @@ from irax_compiler.mlir.types import (
     sizes_in,
     tensor_type,
     type_problem,
+    type_text,
 )

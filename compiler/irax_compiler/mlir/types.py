@@ -77,6 +77,12 @@ def parse_type(text: str) -> Type:
     return ir.Type.parse(text, CONTEXT)
 
 
+@lru_cache(maxsize=65536)
+def type_text(type_: Type) -> str:
+    """The text of a type, kept: printing costs microseconds and passes ask again."""
+    return str(type_)
+
+
 def function_type(inputs: Sequence[Type], results: Sequence[Type]) -> Type:
     """`(inputs) -> (results)`."""
     return ir.FunctionType.get(list(inputs), list(results), CONTEXT)

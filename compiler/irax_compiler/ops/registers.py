@@ -70,7 +70,9 @@ def spread(x: Value, size: int) -> Value:
     """A register of `size` elements, of one that is that or a scalar."""
     if size == 1 or isinstance(x.type, mlir.VectorType):
         return x
-    return emit("vector.broadcast", x, to=mlir.parse_type(f"vector<{size}x{x.type}>"))
+    return emit(
+        "vector.broadcast", x, to=mlir.parse_type(f"vector<{size}x{mlir.type_text(x.type)}>")
+    )
 
 
 def emit(name: str, *operands: Value, to: Type | None = None, **attributes: Any) -> Value:
@@ -121,7 +123,7 @@ def _constant(type_: Type, elements: Sequence[str]) -> Value:
     if isinstance(type_, mlir.VectorType):
         text = f"dense<{text if len(elements) == 1 else '[' + ', '.join(elements) + ']'}>"
     if text not in ("true", "false"):
-        text = f"{text} : {type_}"
+        text = f"{text} : {mlir.type_text(type_)}"
     attribute = mlir.parse_attribute(text)
     return mlir.emit("arith.constant", [], {"value": attribute}, [type_]).results[0]
 

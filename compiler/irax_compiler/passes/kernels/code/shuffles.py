@@ -40,16 +40,20 @@ def joined(parts: Registers) -> Value:
 def _as_vector(x: Value) -> Value:
     if registers.size_of(x) > 1:
         return x
-    return emit("vector.broadcast", x, to=mlir.parse_type(f"vector<1x{x.type}>"))
+    return emit("vector.broadcast", x, to=mlir.parse_type(f"vector<1x{mlir.type_text(x.type)}>"))
 
 
 def shuffled(x: Value, y: Value, places: np.ndarray) -> Value:
     """Return a register with the elements at these indices of two vectors, one after the other."""
     mask = mlir.integers(places)
     x_bits, y_bits = _bits(x), _bits(y)
-    to = mlir.parse_type(f"vector<{places.size}x{x_bits.type.element_type}>")
+    to = _vector(places.size, x_bits.type.element_type)
     found = emit("vector.shuffle", x_bits, y_bits, to=to, mask=mask)
-    return _as(found, mlir.parse_type(f"vector<{places.size}x{x.type.element_type}>"))
+    return _as(found, _vector(places.size, x.type.element_type))
+
+
+def _vector(size: int, element: Type) -> Type:
+    return mlir.parse_type(f"vector<{size}x{mlir.type_text(element)}>")
 
 
 def interleaved(x: Value, y: Value) -> Value:
@@ -70,9 +74,9 @@ def _bits(x: Value) -> Value:
     """Return a vector of bfloat16 as its bits: LLVM ends the process where it takes some sizes of
     such vectors apart.
     """
-    if str(x.type.element_type) != "bf16":
+    if mlir.type_text(x.type.element_type) != "bf16":
         return x
-    return _as(x, mlir.parse_type(str(x.type).replace("bf16", "i16")))
+    return _as(x, mlir.parse_type(mlir.type_text(x.type).replace("bf16", "i16")))
 
 
 def _as(x: Value, type_: Type) -> Value:

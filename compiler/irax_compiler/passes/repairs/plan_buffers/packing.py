@@ -73,6 +73,10 @@ def _packed(
     for i in order:
         item, best = items[i], None
         for number, result in enumerate(results):
+            if result.size < item.size:
+                continue
+            if best is not None and best[0] == item.size:
+                break  # no gap is smaller
             taken = [(x.offset, x.size) for x in result.used if x.first <= item.last]
             taken += _beside(item, inside[number], items, places)
             gap = _smallest_gap(item.size, taken, result.size)
