@@ -37,7 +37,18 @@ _OF_CHIPS = {
     "x86-64-v2": SSE,
     "x86-64-v3": AVX2,
     "x86-64-v4": AVX512,
+    "sapphirerapids": AVX512,
 }
+
+_INSTRUCTIONS = {
+    "sapphirerapids": frozenset(
+        {
+            *("avx512bw", "avx512vl", "avx512_vnni", "avx512_bf16"),
+            *("amx_tile", "amx_bf16", "amx_int8"),
+        }
+    )
+}
+"""The further instructions of chips with a name, as Linux names them."""
 
 _chip: ContextVar[str] = ContextVar("chip", default="")
 
@@ -67,31 +78,36 @@ def compiling_for(chip: str) -> Iterator[None]:
 
 def multiplies_bytes() -> bool:
     """Return True if the processor adds products of four 8-bit integers to one of 32 bits, in
-    vectors of 64 bytes (AVX-512 VNNI). No chip that has a name promises that.
+    vectors of 64 bytes (AVX-512 VNNI).
     """
-    return _chip.get() not in _OF_CHIPS and {"avx512_vnni", "avx512bw", "avx512vl"} <= _flags()
+    return {"avx512_vnni", "avx512bw", "avx512vl"} <= _instructions()
 
 
 def multiplies_bfloat16() -> bool:
     """Return True if the processor adds products of two pairs of bfloat16 to a float32, in vectors
-    of 64 bytes (AVX-512 BF16), faster than it multiplies floats: those with AMX do not. No chip
-    that has a name promises that.
+    of 64 bytes (AVX-512 BF16), faster than it multiplies floats: those with AMX do not.
     """
-    has_it = {"avx512_bf16", "avx512bw", "avx512vl"} <= _flags() and "amx_tile" not in _flags()
-    return _chip.get() not in _OF_CHIPS and has_it
+    found = _instructions()
+    return {"avx512_bf16", "avx512bw", "avx512vl"} <= found and "amx_tile" not in found
 
 
 def multiplies_blocks() -> bool:
     """Return True if the processor multiplies small matrices of bfloat16 and 8-bit integers (AMX),
-    and the system lets this process do so. No chip that has a name promises that.
+    and the system lets this process do so, if code is for this processor.
     """
-    has_it = {"amx_tile", "amx_bf16", "amx_int8", "avx512bw", "avx512vl"} <= _flags()
-    return _chip.get() not in _OF_CHIPS and has_it and may_use_blocks()
+    has_it = {"amx_tile", "amx_bf16", "amx_int8", "avx512bw", "avx512vl"} <= _instructions()
+    return has_it and (_chip.get() in _OF_CHIPS or may_use_blocks())
 
 
 def converts_halves() -> bool:
     """Return True if this processor has instructions that convert float16."""
     return not IS_X86 or "f16c" in _flags()
+
+
+def _instructions() -> frozenset[str]:
+    """The instructions of the chip that is compiled for. Of those with a name, few promise any."""
+    chip = _chip.get()
+    return _INSTRUCTIONS.get(chip, frozenset()) if chip in _OF_CHIPS else _flags()
 
 
 @once
