@@ -54,6 +54,7 @@ _ON_CPU = (
     products.extremum_of_bfloat16,
     short_rows.reduction_of_broadcast_rows,
     short_rows.reduction_of_short_rows,
+    short_rows.reduction_beside_short_rows,
     small_windows.small_windows,
     fusion.booleans_of_choice,
     fusion.scatter_of_own_elements,
