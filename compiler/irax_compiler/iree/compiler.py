@@ -221,8 +221,8 @@ def _by_pipelines(
     unverified: frozenset[str],
     text: str,
 ) -> bytes:
-    """Return the program of a module for this processor (see `local`); `text` is the module's, or
-    empty if it is too long.
+    """Return the program of a module for this processor, compiled by pipelines of passes (see
+    `local`); `text` is the module's, or empty if it is too long.
     """
     from irax_compiler.iree import local
 
@@ -244,7 +244,7 @@ def _through(
     unverified: frozenset[str],
     may_be_printed: bool,
 ) -> bytes:
-    """Return the program of a module with a device that goes through pipelines."""
+    """Return the program of a module that states its device: pipelines of passes compile it."""
     from irax_compiler import mlir
     from irax_compiler.iree import kernel_cache, local, straight
     from irax_compiler.passes.host.annotate import LARGEST_SIZE

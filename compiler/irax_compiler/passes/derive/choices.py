@@ -1,4 +1,4 @@
-"""Choices: the few values that each of some integers, which are not known, is one of.
+"""Choices: the small sets of values that unknown integers may have.
 
 Such are the places of the largest elements of windows, which the derivative of max pooling reads.
 """

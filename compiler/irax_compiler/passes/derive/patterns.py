@@ -97,7 +97,7 @@ def joined(patterns: Sequence[Rows | None]) -> Rows | None:
 
 
 def any_of(links: Sequence[Links]) -> Sequence[Links]:
-    """Return links of which one or the other holds, those that are pairs as one."""
+    """Return the union of links, which is one where all are single pairs."""
     if len(links) == 1 or any(len(x) != 1 for x in links):
         return links
     pairs = [x for (x,) in links]

@@ -289,19 +289,19 @@ def declare_import(
 
 
 def size_of_share(count: int, most: int) -> int:
-    """Return the number of things of a workgroup, where at most `most` workgroups share `count`."""
+    """Return the items of each workgroup, where at most `most` workgroups share `count` items."""
     return -(-count // max(1, min(count, most)))
 
 
 def share(count: Any, size: Any, dimension: int) -> tuple[Value, Value]:
-    """Return the first of `count` things that are the workgroup's, and the end of them; `size` of
-    them, or less for the last. Where the count is not known, some may have none.
+    """Return the first of the workgroup's items, and the end of them; `size` of `count` items, or
+    fewer for the last workgroup. Where the count is not known, some may have none.
     """
     return share_of(workgroup(dimension), count, size)
 
 
 def share_of(number: Value, count: Any, size: Any) -> tuple[Value, Value]:
-    """Return the first of `count` things that the workgroup with a number has, and the end."""
+    """Return the first of `count` items that the workgroup with a number has, and the end."""
     first = times(number, size)
     if isinstance(count, Size):
         first = emit("arith.minsi", first, index(count))

@@ -107,7 +107,9 @@ def _apart(places: Sequence[int], length: int, is_free: Sequence[bool]) -> list[
 def _extended(
     numbers: Sequence[int], starts: list[int], length: int, is_free: Sequence[bool]
 ) -> tuple[list[int], int]:
-    """Return the starts and the length of the longest sequences that nearly all are."""
+    """Return the starts and the length of the longest sequences that nine in ten of some sequences
+    are part of.
+    """
     while length < _NEAR:
         ends = {start: start + length for start in starts}
         inside = [s for s, end in ends.items() if end < len(numbers) and is_free[end]]

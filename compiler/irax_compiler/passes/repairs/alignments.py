@@ -1,4 +1,6 @@
-"""The pass alignments, which has kernels assume no more than is so of where arrays begin."""
+"""The pass alignments, which lowers the alignments that kernels assume to those that arrays
+have.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""The pass allocate-large-arrays, which has large arrays in memory that the device keeps."""
+"""The pass allocate-large-arrays, which allocates large arrays from a pool that the device
+keeps.
+"""
 
 from __future__ import annotations
 

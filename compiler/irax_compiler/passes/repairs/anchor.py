@@ -1,4 +1,4 @@
-"""The pass anchor, which gives kernels an array to read that read none."""
+"""The pass anchor, which gives kernels without operands an array to read."""
 
 from __future__ import annotations
 

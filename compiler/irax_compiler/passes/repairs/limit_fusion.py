@@ -75,7 +75,7 @@ class LimitFusion(Pass):
                 read.update(dict.fromkeys(operation.results, together))
 
     def _shorten(self, operation: Operation, depths: dict[Value, int]) -> None:
-        """Put barriers behind operands that too many operations follow each other to."""
+        """Put barriers behind operands that end chains of too many operations."""
         for x in dict.fromkeys(operation.operands):
             if depths.get(x, 0) >= self.depth and isinstance(x.type, mlir.RankedTensorType):
                 put_barrier_behind(x)

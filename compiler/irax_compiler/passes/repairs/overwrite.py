@@ -28,7 +28,7 @@ class Overwrite(Pass):
     """Has elementwise kernels of IREE's dialect flow, and kernels of irax's whose attribute says
     that they can, write each result over an operand of the same type, if an earlier kernel made
     that operand and nothing else uses it, or if a loop carries that, and the result is its next
-    value (`carries/updates.py`). IREE would give the result memory of its own.
+    value (`update_carries_in_place/updates.py`). IREE would give the result memory of its own.
 
     In an elementwise kernel, an element of the operand is read for the element of the result alone,
     so it is read before it is written over. No other dispatch may make the same operand: IREE
@@ -107,7 +107,9 @@ class _Kernel:
         return [_Pair(result - self.operands, operand) for result, operand in pairs]
 
     def write_over(self, chosen: Sequence[Any]) -> None:
-        """Have it find these results there: they have no argument of their own any more."""
+        """Have the kernel store these results in the memory of operands: they have no argument of
+        their own any more.
+        """
         body = mlir.body(self.function)
         arguments = list(body.arguments)
         for pair in chosen:
@@ -263,7 +265,7 @@ class _Dispatches:
                     self.of.setdefault(str(entry), []).append(operation)
 
     def is_alone(self, dispatch: Operation) -> bool:
-        """True if no other dispatch could turn out to be equal to one."""
+        """True if no other dispatch could turn out to be equal to one, which IREE would merge."""
         entries: Any = dispatch.attributes["entry_points"]
         others = (other for entry in entries for other in self.of[str(entry)] if other != dispatch)
         return not any(self._may_be_equal(dispatch, other) for other in others)

@@ -1,4 +1,5 @@
-"""The pass part-sums, which has IREE add up products along one kind of dimension at a time.
+"""The pass part-sums, which factors sums of products, so that IREE adds along one kind of dimension
+at a time.
 
 IREE 3.13 makes a contraction of vectors of the sum of a product. Where a dimension that is summed
 over is one factor's alone, and another is of both, the contraction may not be valid: a pass that

@@ -72,7 +72,7 @@ def _is_filled(constant: Operation) -> bool:
 
 
 def _may_be_forgotten(users: Sequence[Operation], place: Callable[[Operation], Place]) -> bool:
-    """True if two groups of kernels in a place may use an array, and something in another place."""
+    """True if an array may be used by two groups of kernels of one block, and in another block."""
     return len(users) > 2 and len(set(map(place, users))) > 1
 
 

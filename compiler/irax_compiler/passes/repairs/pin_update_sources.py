@@ -23,8 +23,8 @@ _EMPTY = "flow.tensor.empty"
 
 @register_pass
 class PinUpdateSources(Pass):
-    """Puts barriers on results of kernels of IREE's dialect flow that IREE must not have the kernel
-    write to the place which an update copies them to.
+    """Puts barriers on results of kernels of IREE's dialect flow that an update copies, where IREE
+    must not have the kernel write in the place of the copy.
 
     For that, the pass `emplace-allocations` of IREE 3.13 moves before the kernel what makes the
     place: operations after the kernel in its block, as far as their operands need them. It sees
@@ -96,8 +96,8 @@ def _kernel(x: Value) -> Operation | None:
 
 @dataclass(frozen=True)
 class _Before:
-    """An operation of a block, and those of the block that it needs, as operands tell. Operations
-    have numbers in their order; sets of numbers are the bits of integers.
+    """The dependencies of an operation on others of its block, as operands tell, itself included.
+    Operations have numbers in their order; sets of numbers are the bits of integers.
     """
 
     needed: int = 0
@@ -111,7 +111,7 @@ class _Before:
 
     @classmethod
     def all(cls, parts: Iterable[_Before]) -> _Before:
-        """Return what all of some are together."""
+        """Return the union of dependencies."""
         needed, read, unready, fixed = 0, 0, -1, -1
         for part in parts:
             needed, read = needed | part.needed, read | part.read

@@ -1,4 +1,4 @@
-"""The pass remove-fusion-barriers, which lifts barriers once nothing is fused any more."""
+"""The pass remove-fusion-barriers, which removes barriers once IREE has formed its kernels."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""The pass remove-loop-deallocations, which has memory that branches pass on released with its last
-reference.
+"""The pass remove-loop-deallocations, which removes deallocations of memory that branches pass on:
+its last reference releases it.
 """
 
 from __future__ import annotations

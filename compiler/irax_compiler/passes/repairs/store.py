@@ -1,4 +1,4 @@
-"""The pass store, which has what products read computed once."""
+"""The pass store, which stores the operands of products, so that fusion computes them once."""
 
 from __future__ import annotations
 

@@ -56,11 +56,11 @@ class Block:
         self._out = address(_WORD.memory(SIDE * SIDE * rows * WORDS))
 
     def end(self) -> None:
-        """Leave the registers to others."""
+        """Release the registers."""
         _call("tilerelease")
 
     def clear(self) -> None:
-        """Begin with zeros."""
+        """Zero the registers."""
         for number in range(_LEFT):
             _call("tilezero", _number(number))
 

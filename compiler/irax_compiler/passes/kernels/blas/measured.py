@@ -48,11 +48,8 @@ def pays(product: Product, dtype: str) -> bool:
     product.
     """
     extents = tuple(map(usual, (product.count, product.m, product.n, product.k)))
-    rows = [
-        row
-        for row in _measured("products", _NARROW.get(dtype, dtype))
-        if _kind(row) == _kind(extents)
-    ]
+    measured = _measured("products", _NARROW.get(dtype, dtype))
+    rows = [row for row in measured if _kind(row) == _kind(extents)]
     if not rows:
         return False
     *_, iree, blas = min(rows, key=lambda row: _distance(row, extents, _OF_PRODUCTS))

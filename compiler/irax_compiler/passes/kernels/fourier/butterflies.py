@@ -47,7 +47,7 @@ class Butterfly:
         return self._of_odd(x)
 
     def _of_even(self, x: Sequence[Complex]) -> list[Complex]:
-        """By the transforms of even and of odd numbers."""
+        """Build the transform from those of the elements with even and with odd numbers."""
         n = len(x)
         even, odd = self.of(x[::2]), self.of(x[1::2])
         turned = [self._turned(z, k, n) for k, z in enumerate(odd)]
@@ -72,7 +72,7 @@ class Butterfly:
         return im, emit("arith.negf", re)
 
     def _of_odd(self, x: Sequence[Complex]) -> list[Complex]:
-        """By sums and differences of the numbers j and n - j."""
+        """Build the transform from sums and differences of elements j and n - j."""
         n = len(x)
         pairs = [(x[j], x[n - j]) for j in range(1, n // 2 + 1)]
         sums, differences = [_sum(*p) for p in pairs], [_difference(*p) for p in pairs]

@@ -1,5 +1,5 @@
-"""Loops of which each step treats the elements of large arrays apart, such as searches by halves,
-and iterations of a function.
+"""Elementwise loops, whose steps compute each element of large arrays by itself: bisections, and
+iterations of a function. Workgroups share the elements.
 
 Each workgroup runs the whole loop for a share of the elements, which stay in the fastest cache
 meanwhile. Its code is that of the same loop of smaller arrays of one dimension, which is built here

@@ -57,7 +57,7 @@ class Place:
 
 @dataclass(frozen=True)
 class Counted(Place):
-    """The place of an element that is the place's own number: it is computed, not read."""
+    """The place of an element that is equal to its index: it is computed, not read."""
 
     def read(self, size: int) -> Value:
         scalar = mlir.element_type(stored_dtype(self.dtype))

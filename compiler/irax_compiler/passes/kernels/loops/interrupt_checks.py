@@ -1,4 +1,4 @@
-"""Meters of loops that need not end.
+"""Budgets of time for loops that need not end, so that Ctrl-C can interrupt them.
 
 A program that is short runs in the calling thread, in which Ctrl-C has no effect until it returns.
 So a loop in a kernel that need not end takes the estimated nanoseconds of each step from a meter, a

@@ -287,7 +287,7 @@ def _written(read: Sequence[Value], made: Sequence[Value], apart: Sequence[Value
 
 
 def _updated(operation: Operation, is_kept: Kept) -> Step:
-    """An update is in place, unless what it updates is a view, whose elements are elsewhere."""
+    """Plan an update, which is in place unless it updates a view, whose elements are elsewhere."""
     x, *others = operation.operands
     read = [y for y in operation.operands if is_kept(y)]
     apart = [y for y in others if is_kept(y)]
@@ -303,7 +303,7 @@ def _updated(operation: Operation, is_kept: Kept) -> Step:
 
 
 def _viewed(operation: Operation, is_kept: Kept) -> Step:
-    """A view is no copy, unless it is a part of a memory that is updated, of which it is one."""
+    """Plan a view, which is copied only if it is a part of a memory that is updated."""
     pairs = [
         (x, y)
         for x, y in zip(operation.operands, operation.results, strict=False)

@@ -168,7 +168,7 @@ class Indices:
 
     @classmethod
     def of(cls, x: Value, dims: WindowDims) -> Indices:
-        """Return index vectors as they were before they were counted from the start and
+        """Return index vectors as they were before negative indices were wrapped and vectors
         concatenated, if they were: IREE would write them for that.
         """
         arrays, vector_dim = (x,), dims.index_vector_dim
@@ -198,8 +198,8 @@ class Indices:
 
 
 def _before_counting(x: Value) -> tuple[Value, int]:
-    """Return the value from which another was made by adding a number to negative elements, and
-    that number; itself and 0 if it was made otherwise.
+    """Return the indices from which others were made by wrapping negative ones, and the number that
+    is added to these; itself and 0 if it was made otherwise.
     """
     reshaped = made_by(x, shape.Reshape)
     if reshaped is not None:

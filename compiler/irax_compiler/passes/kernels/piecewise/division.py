@@ -167,7 +167,7 @@ class _Expression:
         return self.whole[places]
 
     def source(self, x: Value, places: Places) -> Source:
-        """Return what has the elements of a value at some places, before moves of elements."""
+        """Return the source of a value's elements at some places: what they were before moves."""
         while (move := self.moves(x)) is not None:
             further = move(places, self.box)
             if further is None:
@@ -176,7 +176,7 @@ class _Expression:
         return x, places
 
     def term(self, source: Source) -> int:
-        """Return the number of the term of what has some elements."""
+        """Return the number of the term that computes or reads a source."""
         x, places = source
         if self.grown.about.is_splat(x):
             return self._number((x,), lambda: Constant(x))

@@ -144,7 +144,7 @@ def _reshape(first: Value, before: Sequence[int], after: Sequence[int]) -> Move:
 
 
 def _joint(low: Sequence[int], inner: Value, outer: Value, is_number: bool = False) -> Move:
-    """Return the move of an array that has another in it from some indices on."""
+    """Return the move of an array that contains another from some indices on."""
     bounds = [(n, n + extent) for n, extent in zip(low, shape_of(inner), strict=True)]
 
     def move(places: Places, box: Box) -> tuple[Value, Places]:
@@ -225,7 +225,7 @@ def _within(bounds: Sequence[tuple[int, int]], places: Places, box: Box) -> Plac
 
 
 def _part(line: Line, bounds: tuple[int, int], box: Box) -> None:
-    """Hold a line, of which some indices are within bounds, to have no others.
+    """Check that all indices of a line are within bounds, if some are.
 
     Raises:
         Divided: it has others.

@@ -87,7 +87,7 @@ class Facts(Known):
 
 
 def _is_made_by(test: Callable[[Operation], bool]) -> Callable[[Value], bool]:
-    """Return the test of values for results of operations that pass another one."""
+    """Return a predicate of values: true if the defining operation satisfies one of operations."""
 
     def is_one(x: Value) -> bool:
         source = mlir.definition(x)
@@ -148,7 +148,7 @@ def cluster_of(
 
 
 def _last(grown: Grown, part: int) -> list[Value]:
-    """Return one of so many operations of a kernel, the last ones."""
+    """Return the last of a kernel's operations, one of `part` of them."""
     return sorted(grown.members, key=grown.numbers.__getitem__)[-len(grown.members) // part :]
 
 
@@ -177,8 +177,8 @@ def _ends(root: Operation) -> list[Value]:
 
 
 def _grown(root: Operation, numbers: Mapping[Value, int], apart: set[Value], facts: Facts) -> Grown:
-    """Return the values that are computed for that of an operation and not for others, or for
-    others, too, if they have its shape.
+    """Return the cluster that an operation ends: the producers of its result that nothing else
+    uses, and those of its shape that others use, too.
     """
     (end,) = root.results
     found = Grown(numbers, facts)

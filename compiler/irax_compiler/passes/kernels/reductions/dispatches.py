@@ -79,7 +79,7 @@ def _replaced(
 
 
 def _folded(reduction: Operation | None, parts: Value) -> Value:
-    """Fold what the parts of a domain gave."""
+    """Fold the partial results of the parts of a domain."""
     op = None if reduction is None else read_as(Reduce, reduction)
     assert op is not None
     assert reduction is not None

@@ -43,7 +43,7 @@ class Phase:
         return UNROLLED if is_simple else 1
 
     def neutrals(self, size: int) -> list[Value]:
-        """Return the accumulators of nothing."""
+        """Return accumulators with the identities of the folds."""
         return [lanes.neutral(operation, size) for operation in self.reductions]
 
     def combined(self, xs: Registers, ys: Registers) -> list[Value]:

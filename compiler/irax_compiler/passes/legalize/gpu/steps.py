@@ -33,6 +33,7 @@ from irax_compiler.ops.reductions import reduce
 from irax_compiler.ops.reductions.variadic_reduce import VariadicReduce
 from irax_compiler.ops.sorting import sort
 from irax_compiler.passes.kernels.partial_sums import in_blocks, products_of_blocks
+from irax_compiler.passes.legalize.iree.indexing import scatter_of_one
 from irax_compiler.passes.legalize.legalization import legalizes
 from irax_compiler.passes.rewriting import read_as
 
@@ -171,11 +172,8 @@ def scatter_in_parts(operation: Operation) -> Sequence[Value] | None:
     """Scatter a part of the updates at a time, in a loop: since any update may go anywhere, each
     thread visits all of them.
     """
-    op = read_as(Op, operation)
-    if (
-        not isinstance(op, gather_scatter.Scatter | gather_scatter.ScatterBy)
-        or len(operation.results) > 1
-    ):
+    op = scatter_of_one(operation)
+    if op is None:
         return None
     array, places, updates = operation.operands
     count = shape_of(updates)[0] if shape_of(updates) else 1

@@ -132,11 +132,8 @@ def scatter_by_rows(operation: Operation) -> Sequence[Value] | None:
     """Scatter rows with all indices in bounds. IREE writes outside of the array otherwise, and
     takes only windows with one element along leading dimensions and all elements along the others.
     """
-    op = read_as(Op, operation)
-    if (
-        not isinstance(op, gather_scatter.Scatter | gather_scatter.ScatterBy)
-        or len(operation.results) > 1
-    ):
+    op = scatter_of_one(operation)
+    if op is None:
         return None
     x, indices, updates = operation.operands
     sizes = op.dims.sizes(shape_of(x), shape_of(updates))
@@ -169,6 +166,14 @@ def _flags(inside: Value) -> Value:
     limits = (extents[0], *(1,) * (len(extents) - 1))
     first = slicing.slice_(inside, (0,) * len(extents), limits, (1,) * len(extents))
     return shape.reshape(first, extents[:1])
+
+
+def scatter_of_one(
+    operation: Operation,
+) -> gather_scatter.Scatter | gather_scatter.ScatterBy | None:
+    """Return a scatter of one array, by a combiner or a computation; None for any other."""
+    op = read_as(Op, operation) if len(operation.results) == 1 else None
+    return op if isinstance(op, gather_scatter.Scatter | gather_scatter.ScatterBy) else None
 
 
 def _with_spare_row(

@@ -25,8 +25,8 @@ def first_places(keys: Iterable[Hashable]) -> list[int]:
 
 
 class _Numbers:
-    """Numbers of values. A number stands for a computation from other numbers, so that numbers
-    given under an assumption about a loop's values are wrong for nothing else.
+    """Value numbers. A number stands for a computation from other numbers, so that numbers given
+    under an assumption about a loop's values are wrong for nothing else.
     """
 
     def __init__(self) -> None:

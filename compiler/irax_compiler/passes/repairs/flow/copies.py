@@ -83,7 +83,9 @@ def _times(x: Value, y: Value) -> Value:
 
 
 def after(x: Value, others: Sequence[Value], extents: Sequence[Value]) -> Value:
-    """Build a value that is there when others are, in the same memory."""
+    """Build an alias of an array that is ready once other values are: a kernel that does
+    nothing.
+    """
     name = f"after_{len(others)}"
     module = mlir.open_module()
     if mlir.unique_name(module, name) == name:

@@ -70,6 +70,6 @@ def sizes_of_result(x: Value) -> list[Value]:
 
 
 def _outer(x: Value) -> Operation:
-    """Return the operation of which a block has the value."""
+    """Return the operation around the block that defines a value."""
     owner: Any = x.owner
     return owner.owner.operation if mlir.is_argument(x) else next(iter(enclosing(owner.operation)))

@@ -1,3 +1,3 @@
-"""Places in memory for the arrays between the kernels of a program."""
+"""Buffer planning: offsets of the temporaries between the kernels of a program."""
 
 from irax_compiler.passes.repairs.plan_buffers.plan_buffers import PlanBuffers as PlanBuffers
