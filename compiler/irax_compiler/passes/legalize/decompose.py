@@ -86,7 +86,8 @@ class Decompose(Pass):
             if on_host is None:
                 return call_function(functions, callee, operands)
             types = [r.type for r in composite.results]
-            parameters = {f.name: int(getattr(op, f.name)) for f in fields(op)}  # pyright: ignore
+            given: Any = op
+            parameters: dict[str, Any] = {f.name: int(getattr(op, f.name)) for f in fields(given)}
             return host_call(on_host, operands, types, **parameters)
 
 

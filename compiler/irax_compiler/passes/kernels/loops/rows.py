@@ -242,7 +242,7 @@ def _exported(x: Value) -> Value:
 def _aliased(x: Value, buffer: Value, *fence: Value) -> Value:
     """Put an array into a buffer, when a fence is signalled."""
     segments = mlir.segment_sizes(1, 0, 1, len(fence))
-    return emit("hal.tensor.alias", x, buffer, *fence, **segments)
+    return mlir.emit("hal.tensor.alias", [x, buffer, *fence], segments, [x.type]).results[0]
 
 
 def _signalled(rows: Sequence[Value]) -> list[Value]:
