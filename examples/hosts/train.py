@@ -81,6 +81,7 @@ class Checkpoints:
             target = self._folder / f"step-{self._step:08}"
             shutil.rmtree(target, ignore_errors=True)
             self._unfinished(self._step).rename(target)
+            irax.distributed.note_saved(f"step {self._step} in {self._folder}")
             for old in self._whole()[: -self._keep]:
                 shutil.rmtree(old)
 
@@ -162,9 +163,10 @@ def main(folder: str, steps: int = 40, every: int = 5) -> None:
         restored = checkpoints.restore(last, [*weights, *momenta])
         weights, momenta, start = restored[:2], restored[2:], last
     for step in range(start, steps):
-        x, y = (irax.device_put(a, rows) for a in batch(step))
-        key = irax.random.fold_in(irax.random.key(1), step)
-        weights, momenta, value = train_step(weights, momenta, key, x, y)
+        with irax.profiler.StepTraceAnnotation("train", step_num=step):
+            x, y = (irax.device_put(a, rows) for a in batch(step))
+            key = irax.random.fold_in(irax.random.key(1), step)
+            weights, momenta, value = train_step(weights, momenta, key, x, y)
         if irax.process_index() == 0:
             with (Path(folder) / "losses.txt").open("a") as file:
                 file.write(f"{step} {float(value).hex()}\n")

@@ -109,6 +109,19 @@ def is_initialized() -> bool:
     return _distributed.is_started()
 
 
+def note_saved(what: str) -> None:
+    """Note what has been saved: if the job ends for a fault, its last line says so.
+
+    Args:
+        what: what the job can start again from. What process 0 notes holds for all processes that
+            note nothing.
+
+        checkpoints.wait_until_finished()
+        irax.distributed.note_saved(f"step {step} in {folder}")
+    """
+    _distributed.note_saved(what)
+
+
 def shutdown() -> None:
     """Wait for the other processes of the job. MPI ends with the process."""
     _current.of_process().barrier()

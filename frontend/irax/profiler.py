@@ -17,6 +17,7 @@ import platform
 import time
 from collections.abc import Callable, Iterator
 from contextlib import ContextDecorator, contextmanager
+from numbers import Integral
 from pathlib import Path
 from typing import Any, ParamSpec, Self, TypeVar
 
@@ -34,6 +35,7 @@ from irax.execution.diagnostics.profiles import ProfileLine as ProfileLine
 from irax.execution.diagnostics.profiles import ProfileOptions as ProfileOptions
 from irax.execution.diagnostics.profiles import ProfilePlane as ProfilePlane
 from irax_compiler import spans
+from irax_runtime.distributed import note_step as _note_step
 
 _P = ParamSpec("_P")
 _R = TypeVar("_R")
@@ -309,11 +311,18 @@ class TraceAnnotation(ContextDecorator):
 
 
 class StepTraceAnnotation(TraceAnnotation):
-    """A span of a step of training, which `step_num` numbers.
+    """A span of a step of training, which `step_num` numbers. If the step is the last one of a job
+    of several processes, because one of these is lost, the message tells its number.
 
     >>> with irax.profiler.StepTraceAnnotation("train", step_num=3):
     ...     x = jnp.ones(3)
     """
+
+    def __enter__(self) -> Self:
+        step = self._details.get("step_num")
+        if isinstance(step, Integral):
+            _note_step(int(step))
+        return super().__enter__()
 
 
 def annotate_function(

@@ -99,6 +99,16 @@ def process_count() -> int:
     return current.of_process().size
 
 
+def note_step(step: int) -> None:
+    """Note the number of the step that this process is in: messages tell it."""
+    current.of_process().note_step(step)
+
+
+def note_saved(what: str) -> None:
+    """Note what was saved: the message of a job that ends tells it."""
+    current.of_process().note_saved(what)
+
+
 def devices(platform: str | None = None) -> list[Any]:
     """Return the devices of all processes: this one's own, and `RemoteDevice`s for others.
 

@@ -189,6 +189,16 @@ class Host:
         self._bed.at_switch("tc", "qdisc", "replace", "dev", self.name, *bucket)
         self.run(["tc", "qdisc", "replace", "dev", "eth0", *bucket])
 
+    def lose_packets(self, share: float) -> None:
+        """Lose a share of the packets in either direction, each by chance."""
+        code = _DROP.format(first=int((1 - share) * (1 << 32)))
+        for command in (
+            ("tc", "qdisc", "replace", "dev", "{port}", "ingress"),
+            ("tc", "filter", "add", "dev", "{port}", "ingress", "bpf", "da", "bytecode", code),
+        ):
+            self._bed.at_switch(*(word.format(port=self.name) for word in command))
+            self.run([word.format(port="eth0") for word in command])
+
     def fill_disk(self) -> None:
         """Leave no room in `/mnt`, the disk of this host."""
         subprocess.run(
@@ -207,6 +217,10 @@ class Host:
     def processes(self, words: str) -> list[int]:
         """Return the processes of this host whose command has some words in it."""
         return sorted(p for p in _all() if words in _command(p) and _network(p) == self._network)
+
+
+_DROP = "4,32 0 0 4294963256,53 0 1 {first},6 0 0 2,6 0 0 4294967295"
+"""A program of the kernel's: drop a packet for which a random number is not below another one."""
 
 
 class _Namespace:

@@ -1,8 +1,9 @@
 """The program of each process of the jobs of `test_faults.py`: steps of training, one line each.
 
-python -m tests.hosts.job STEPS LIMIT [FAULT]
+python -m tests.hosts.job STEPS LIMIT [FAULT [FOLDER]]
 
-A fault, "swapped" or one of `FAULTS`, is that of rank 1 in step 5.
+A fault, "swapped" or one of `FAULTS`, is that of rank 1 in step 5. In the folder each process
+saves its weights.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ import signal
 import sys
 import time
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -33,7 +35,14 @@ FAULTS: dict[str, Callable[[], object]] = {
 }
 
 
-def main(steps: str, limit: str, fault: str = "") -> None:
+def save(folder: Path, step: int, w: Any) -> None:
+    new = folder / f"new-{irax.process_index()}"
+    np.save(new.with_suffix(".npy"), np.resize(w, 10_000))
+    new.with_suffix(".npy").replace(folder / f"weights-{irax.process_index()}.npy")
+    irax.distributed.note_saved(f"step {step} in {folder}")
+
+
+def main(steps: str, limit: str, fault: str = "", folder: str = "") -> None:
     irax.distributed.initialize(limit=float(limit))
     mesh = irax.make_mesh((irax.device_count(),), ("data",))
     everywhere, rows = NamedSharding(mesh, P()), NamedSharding(mesh, P("data"))
@@ -62,8 +71,11 @@ def main(steps: str, limit: str, fault: str = "") -> None:
                 programs.reverse()
             else:
                 FAULTS[fault]()
-        for program in programs:
-            w, value = program(w, x, y)
+        with irax.profiler.StepTraceAnnotation("train", step_num=i):
+            for program in programs:
+                w, value = program(w, x, y)
+            if folder and i % 5 == 0:
+                save(Path(folder), i, np.asarray(w))
         print(f"step {i} loss {float(value):.9g}", flush=True)
         if i > 3:
             time.sleep(0.02)

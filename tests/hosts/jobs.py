@@ -61,7 +61,8 @@ class Job:
 
     def __init__(self, bed: Bed, launcher: str, module: str, *arguments: str) -> None:
         self._bed, self._module = bed, module
-        command = ["env", f"PYTHONPATH={ROOT}", sys.executable, "-m", module, *arguments]
+        path = os.pathsep.join(filter(None, [str(ROOT), os.environ.get("PYTHONPATH")]))
+        command = ["env", f"PYTHONPATH={path}", sys.executable, "-m", module, *arguments]
         self.processes = LAUNCHERS[launcher](bed, command)
 
     def said(self, rank: int) -> list[str]:

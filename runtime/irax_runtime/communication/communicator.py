@@ -104,6 +104,12 @@ class Communicator(ABC):
         communicator, is not done within the limit.
         """
 
+    def note_step(self, step: int) -> None:  # noqa: B027 (may do nothing)
+        """Note the number of the program's step, for messages."""
+
+    def note_saved(self, what: str) -> None:  # noqa: B027 (may do nothing)
+        """Note what the program has saved, for the message of a job that ends."""
+
     def is_communicating(self) -> bool:
         """Return True if a thread of this process waits for others in a collective."""
         return False

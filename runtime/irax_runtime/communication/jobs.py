@@ -90,6 +90,13 @@ class ProgramCommunicator(Communicator, Generic[J]):
     def watch(self, what: str, is_done: Callable[[], bool]) -> None:
         self._job.watchdog.watch(what, is_done)
 
+    def note_step(self, step: int) -> None:
+        self._job.watchdog.step = f"step {step}"
+
+    def note_saved(self, what: str) -> None:
+        if self._job.members:
+            self._job.members.saved = what
+
     def is_communicating(self) -> bool:
         return self._job.watchdog.is_watching()
 

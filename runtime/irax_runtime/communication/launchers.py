@@ -43,6 +43,10 @@ class Launcher:
         self.is_there = self._handle >= 0
         """True if there is a launcher."""
 
+    def fileno(self) -> int:
+        """Return what a selector can wait for: it is readable when the launcher has ended."""
+        return self._handle
+
     def is_lost(self) -> bool:
         """Return True if there was a launcher, and it has ended."""
         return self.is_there and bool(select.select([self._handle], [], [], 0)[0])

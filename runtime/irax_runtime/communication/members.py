@@ -6,8 +6,8 @@ job's limit, a process is lost: process 0 tells the others, and all of them end.
 process 0 itself is lost. Collectives cannot tell: MPI and TCP wait for a host without a cable for
 ever.
 
-Messages are lines of JSON: {"rank", "host"} first, by the process that connects; then "doing",
-"left" when it ends, and "over" with the reason why the job ends.
+Messages are lines of JSON: {"rank", "host"} first, by the process that connects; then "doing" and
+"saved", "left" when it ends, and "over" with the reason why the job ends.
 """
 
 from __future__ import annotations
@@ -39,6 +39,9 @@ _ANSWER = 2.0
 """Seconds in which process 0 tells all processes why the job ends."""
 _TO_LEARN_WHY = 0.3
 """Seconds in which a process that is told to end may hear which other process was lost."""
+_TO_LEARN_WHOSE = 0.05
+"""Seconds in which process 0, whose launcher is lost, may hear of another one that was lost before:
+daemons of the launcher soon end their processes."""
 _MOST = 1 << 16
 """Bytes of a line, at most."""
 _NAMED = 4
@@ -83,6 +86,8 @@ class Members:
     ) -> None:
         self.rank, self.size, self.limit = rank, size, limit
         self.host = socket.gethostname()
+        self.saved = ""
+        """Checkpoints and the like, as the program or process 0 has named them."""
         self._beat = min(_BEAT, limit / 4)
         self._doing = doing
         self._launcher = Launcher()
@@ -97,6 +102,8 @@ class Members:
         else:
             self._connect(store)
         self._signals = self._watch_signals()
+        if self._launcher.is_there:
+            self._selector.register(self._launcher, selectors.EVENT_READ)
         threading.Thread(target=self._watch, name="irax members", daemon=True).start()
         atexit.register(self.leave)
         if hasattr(os, "register_at_fork"):
@@ -157,21 +164,25 @@ class Members:
     # ---- in the thread
 
     def _watch(self) -> None:
-        last, end = 0.0, math.inf
+        last, end, why = 0.0, math.inf, ""
         while True:
             for key, _ in self._selector.select(self._beat / 4):
                 if key.data is not None:
                     self._read(key.data)
+                elif key.fileobj is self._launcher:
+                    self._selector.unregister(self._launcher)
+                    end, why = self._end_without_launcher(), self._without_launcher()
                 elif key.fd != self._signals:
                     self._accept()
-                elif signal.SIGTERM in os.read(self._signals, _MOST):
+                elif signal.SIGTERM in os.read(self._signals, _MOST) and not why:
                     end = time.monotonic() + _TO_LEARN_WHY
+                    why = "ended by SIGTERM, as from its launcher"
             now = time.monotonic()
             if now > end:
-                self._end("ended by SIGTERM, as from its launcher")
+                self._end(why)
             if now - last >= self._beat:
                 last = now
-                self._tell(self._peers, {"doing": self._doing()})
+                self._tell(self._peers, {"doing": self._doing(), "saved": self.saved})
                 self._judge(now)
 
     def _accept(self) -> None:
@@ -210,6 +221,8 @@ class Members:
             peer.rank, peer.host = message["rank"], message["host"]
         peer.doing = message.get("doing", peer.doing)
         peer.has_left = peer.has_left or "left" in message
+        if peer.rank == 0:
+            self.saved = message.get("saved") or self.saved
         if "over" in message:
             if "late" in message:
                 self._end_late(message["over"], peer)
@@ -220,8 +233,14 @@ class Members:
             is_here = not (peer.has_left or peer.is_closed or peer.rank < 0)
             if is_here and now - peer.heard > (limit or self.limit):
                 self._lose(peer, f"has not been heard of for {now - peer.heard:.0f} seconds")
-        if self._launcher.is_lost():
-            self._end(self._without_launcher())
+
+    def _end_without_launcher(self) -> float:
+        """Tell process 0 that the launcher is lost, which may be on this host alone. Return when to
+        end: another process may know that the launcher ended because of its host.
+        """
+        if self.rank:
+            self._tell(self._peers, {"over": self._without_launcher()})
+        return time.monotonic() + (_TO_LEARN_WHY if self.rank else _TO_LEARN_WHOSE)
 
     def _without_launcher(self) -> str:
         return f"lost the launcher of rank {self.rank} on host {self.host}, which has ended"
@@ -252,12 +271,13 @@ class Members:
     def _end(self, reason: str) -> NoReturn:
         """End this process, and tell the others why."""
         if self.rank == 0:
-            self._tell(self._peers, {"over": reason})
+            self._tell(self._peers, {"over": reason, "saved": self.saved})
         doing = self._doing()
         here = f"; this rank was in {doing}" if doing else ""
+        saved = f"; saved: {self.saved}" if self.saved else ""
         head = f"irax: rank {self.rank} of {self.size} on host {self.host}"
         with suppress(OSError, ValueError):
-            print(f"{head}: {reason}{here}", file=sys.stderr, flush=True)
+            print(f"{head}: {reason}{here}{saved}", file=sys.stderr, flush=True)
         self._launcher.end()
         os._exit(1)
 

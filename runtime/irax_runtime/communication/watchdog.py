@@ -20,6 +20,8 @@ class Watchdog:
         """The collectives that threads are in, and when they came."""
         self.run = ""
         """The run of a program that this process is in, or was in last."""
+        self.step = ""
+        """The step that this process is in, as the program tells it."""
         self._others: SimpleQueue[tuple[str, float, Callable[[], bool]]] = SimpleQueue()
         """Other things that wait for other ranks, and since when, in this order."""
         threading.Thread(target=self._watch, name="irax watchdog", daemon=True).start()
@@ -35,7 +37,7 @@ class Watchdog:
     def doing(self) -> str:
         """Return what this process does, as far as communication tells."""
         calls = [what.call for what, _ in tuple(self.entered.values())]
-        return " in ".join(filter(None, [*calls[:1], self.run]))
+        return " in ".join(filter(None, [*calls[:1], self.run, self.step]))
 
     def _watch(self) -> None:
         while True:

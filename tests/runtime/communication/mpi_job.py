@@ -99,7 +99,7 @@ def main(fault: str = "", *of_device: str) -> None:
         return of_programs(*of_device)
     if fault in ("store", "plugin"):
         return of_store() if fault == "store" else of_plugin()
-    communicator = start(LIMIT)
+    communicator = start(LIMIT if fault else 30)
     everyone = tuple(range(communicator.size))
     if communicator.rank == 1:
         match fault:
