@@ -66,7 +66,7 @@ def _normal_part(low: Array, high: Array) -> Array:
 
 
 def _narrow_normal_part(width: Array, middle: Array) -> Array:
-    """The same by Gauss's rule: a difference of probabilities would lose digits."""
+    """Integrate the density by Gauss's rule: a difference of probabilities would lose digits."""
     nodes, weights = (jnp.asarray(x, width.dtype) for x in _LEGENDRE)
     steps = lax.expand_dims(width / 2, (width.ndim,)) * nodes
     ratios = jnp.exp(-steps * (lax.expand_dims(middle, (middle.ndim,)) + steps / 2))
