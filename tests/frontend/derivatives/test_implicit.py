@@ -244,8 +244,8 @@ SAME = lambda _, y: y
     ],
 )
 def test_functions_that_the_solver_does_not_call_are_checked(around, error, call):
-    for _ in range(2):
-        with pytest.raises(error):
+    for ranks in ("allow", "raise"):
+        with irax.numpy_rank_promotion(ranks), pytest.raises(error):
             around(call)(1.0)
 
 

@@ -301,7 +301,7 @@ class _Unknown:
         """
         types = tuple(x.aval for x in self.arrays)
         kind = self.what, self.tree, types, *map(_code, functions)
-        if kind in _checked_kinds or config.stepwise or config.debug_key_reuse:
+        if kind in _checked_kinds or config.disable_jit or config.debug_key_reuse:
             return
         try:
             trace()
