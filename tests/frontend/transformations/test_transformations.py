@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import inspect
+import types
 from typing import NamedTuple
 
 import numpy as np
@@ -371,6 +372,15 @@ def test_x64():
         check_grads(lambda x: jnp.sum(jnp.exp(jnp.sin(x))), (x,), order=2)
         np.testing.assert_allclose(irax.jit(jnp.sin)(x), np.sin(np.arange(3.0)), rtol=1e-15)
     assert jnp.arange(3.0).dtype == np.float32
+
+
+@pytest.mark.parametrize("dtype", [np.float32, "float32", np.dtype("float32"), jnp.float32])
+def test_eval_shape_of_structs_of_the_users(dtype):
+    struct = types.SimpleNamespace(shape=(2,), dtype=dtype)
+    for function in (jnp.sin, irax.jit(jnp.sin)):
+        out = irax.eval_shape(function, struct)
+        assert (out.shape, out.dtype) == ((2,), np.dtype("float32"))
+    assert irax.jit(jnp.sin).lower(struct).in_avals == ((irax.core.ShapedArray((2,), dtype),), {})
 
 
 def test_eval_shape_of_what_returns_structs():

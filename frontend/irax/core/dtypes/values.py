@@ -29,6 +29,8 @@ def dtype_and_weakness(x: Any) -> tuple[np.dtype[Any], bool]:
     dtype = getattr(x, "dtype", None)
     if isinstance(dtype, np.dtype):
         return dtype, getattr(x, "weak_type", False)
+    if isinstance(dtype, type | str) and hasattr(x, "shape"):  # a struct of somebody's own
+        return as_dtype(dtype), getattr(x, "weak_type", False)
     if isinstance(x, type) and x in _PYTHON_SCALARS:
         return _PYTHON_SCALARS[x]
     if isinstance(x, type | str | np.dtype):
