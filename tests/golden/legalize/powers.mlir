@@ -88,18 +88,20 @@ func.func @power_of_half(%x: tensor<4xf32>) -> tensor<4xf32> {
 // CHECK:        stablehlo.sqrt
 // CHECK:        return
 
-// Nor halves of odd numbers; the reciprocal comes first, since the cube may be infinite.
+// Nor halves of odd numbers; in float64, to round once.
 func.func @power_of_halves(%x: tensor<4xf32>) -> tensor<4xf32> {
   %0 = stablehlo.constant dense<-1.5> : tensor<4xf32>
   %1 = stablehlo.power %x, %0 : tensor<4xf32>
   return %1 : tensor<4xf32>
 }
 // CHECK:      func.func @power_of_halves
-// CHECK-NOT:    f64
 // CHECK:        ^bb0([[X:%\w+]]: tensor<f32>)
-// CHECK-NEXT:     [[OVER:%\w+]] = stablehlo.divide {{.*}}, [[X]]
-// CHECK-NEXT:     [[SIZE:%\w+]] = stablehlo.abs [[OVER]]
-// CHECK:          [[ROOT:%\w+]] = stablehlo.sqrt [[SIZE]]
-// CHECK-NEXT:     stablehlo.multiply [[SIZE]], [[ROOT]]
-// CHECK-NOT:    stablehlo.divide
+// CHECK:          [[ROOT:%\w+]] = stablehlo.sqrt [[X]]
+// CHECK:          [[NEAR:%\w+]] = stablehlo.divide
+// CHECK:          [[Y:%\w+]] = stablehlo.convert [[NEAR]] : (tensor<f32>) -> tensor<f64>
+// CHECK-NOT:      stablehlo.divide
+// CHECK:          [[BETTER:%\w+]] = stablehlo.multiply [[Y]], {{.*}} : tensor<f64>
+// CHECK:          [[OVER:%\w+]] = stablehlo.select {{.*}}, [[Y]], [[BETTER]]
+// CHECK:          [[SQUARE:%\w+]] = stablehlo.multiply [[OVER]], [[OVER]]
+// CHECK:          stablehlo.multiply [[SQUARE]], [[OVER]]
 // CHECK:        return
