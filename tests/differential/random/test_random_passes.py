@@ -167,12 +167,14 @@ def test_host_steps(numbers: Sequence[int]) -> None:
         (random_steps.HOSTED.steps, 5303, [109]),
         (5, 7001, [223]),
         (random_steps.HOSTED.steps, 8001, [185, 187, 189]),
+        (random_steps.HOSTED.steps, 38105, [19]),
     ],
 )
 @pytest.mark.slow
 def test_host_steps_that_were_refused(steps: int, seed: int, numbers: Sequence[int]) -> None:
     """For the host, a branch chooses between a constant and what comes from outside; a counted loop
-    in a branch begins with a constant; loops before, between and in branches begin with one number.
+    in a branch begins with a constant; loops before, between and in branches begin with one number;
+    branches choose between an argument and a constant.
     """
     kind = replace(random_steps.HOSTED, steps=steps)
     _check_what_hosts_are_told([RandomFunction(kind, (seed, 16, n)) for n in numbers])

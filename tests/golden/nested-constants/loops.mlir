@@ -55,3 +55,23 @@ util.func private @array(!hal.buffer_view) -> !hal.buffer_view
 // CHECK:         else
 // CHECK:           [[OTHER:%\w+]] = flow.dispatch @copy_8::@copy_8[{{.*}}]([[FOUR]])
 // CHECK-NEXT:      scf.yield [[OTHER]]
+
+// Where the host is told in branches, these choose no argument as it is.
+util.func public @given(%view: !hal.buffer_view, %p: i1) -> tensor<2xi32> {
+  %x = hal.tensor.import %view : !hal.buffer_view -> tensor<2xi32>
+  %0 = scf.if %p -> (tensor<2xi32>) {
+    %1 = hal.tensor.export %x : tensor<2xi32> -> !hal.buffer_view
+    %2 = util.call @host(%1) : (!hal.buffer_view) -> i1
+    scf.yield %x : tensor<2xi32>
+  } else {
+    %1 = flow.dispatch @k::@k(%x) : (tensor<2xi32>) -> tensor<2xi32>
+    scf.yield %1 : tensor<2xi32>
+  }
+  util.return %0 : tensor<2xi32>
+}
+// CHECK-LABEL: util.func public @given(
+// CHECK:         [[X:%\w+]] = hal.tensor.import
+// CHECK:         scf.if
+// CHECK:           util.call @host
+// CHECK:           [[COPY:%\w+]] = flow.dispatch @copy_8::@copy_8[{{.*}}]([[X]])
+// CHECK-NEXT:      scf.yield [[COPY]]

@@ -22,8 +22,8 @@ _CONSTANTS = {"util.global.load", "flow.tensor.constant", "arith.constant"}
 class NestedConstants(Pass):
     """Copies constants that branches of IREE's dialect flow yield, if one of their alternatives is
     a result of further branches, or comes from outside, or they are alternatives of a result of
-    branches. Where branches or loops call the host, copies all constants that branches yield, and
-    constants and arguments that loops in branches or loops begin with.
+    branches. Where branches or loops call the host, copies all constants and arguments that
+    branches yield, and that loops in branches or loops begin with.
 
     IREE 3.13 finds out for each array if it is a constant, a result, or of its own. Where
     branches choose between them, it gives the yields other types than the branches, and refuses
@@ -38,9 +38,10 @@ class NestedConstants(Pass):
         branches = [o for o in operations if o.name == _BRANCH]
         loops = [o for o in operations if o.name in _LOOPS]
         tells = any(o.name == _EXPORT and _is_inner(o) for o in operations)
+        names = _CONSTANTS | {_IMPORT} if tells else _CONSTANTS
         for loop in filter(_is_inner, loops if tells else ()):
             for i in range(len(loop.operands)):
-                _copy(loop, i, _CONSTANTS | {_IMPORT})
+                _copy(loop, i, names)
         for branch in branches:
             for i, result in enumerate(branch.results):
                 ends = [mlir.terminator(region.blocks[0]) for region in branch.regions]
@@ -48,7 +49,7 @@ class NestedConstants(Pass):
                 is_mixed = any(_is_made_by(x, {_BRANCH, _IMPORT}) for x in chosen)
                 if tells or is_mixed or _is_yielded(result):
                     for end in ends:
-                        _copy(end, i, _CONSTANTS)
+                        _copy(end, i, names)
 
 
 def _is_made_by(x: Value, names: Set[str]) -> bool:
