@@ -168,13 +168,15 @@ def test_host_steps(numbers: Sequence[int]) -> None:
         (5, 7001, [223]),
         (random_steps.HOSTED.steps, 8001, [185, 187, 189]),
         (random_steps.HOSTED.steps, 38105, [19]),
+        (random_steps.HOSTED.steps, 38108, range(24, 32)),
+        (random_steps.HOSTED.steps, 38120, range(16, 24)),
     ],
 )
 @pytest.mark.slow
 def test_host_steps_that_were_refused(steps: int, seed: int, numbers: Sequence[int]) -> None:
     """For the host, a branch chooses between a constant and what comes from outside; a counted loop
     in a branch begins with a constant; loops before, between and in branches begin with one number;
-    branches choose between an argument and a constant.
+    branches choose between an argument and a constant; loops yield constants.
     """
     kind = replace(random_steps.HOSTED, steps=steps)
     _check_what_hosts_are_told([RandomFunction(kind, (seed, 16, n)) for n in numbers])

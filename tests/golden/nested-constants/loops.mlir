@@ -75,3 +75,22 @@ util.func public @given(%view: !hal.buffer_view, %p: i1) -> tensor<2xi32> {
 // CHECK:           util.call @host
 // CHECK:           [[COPY:%\w+]] = flow.dispatch @copy_8::@copy_8[{{.*}}]([[X]])
 // CHECK-NEXT:      scf.yield [[COPY]]
+
+// Nor do loops yield a constant as it is there.
+util.func public @yielded(%view: !hal.buffer_view, %n: i32) -> tensor<2xi32> {
+  %x = hal.tensor.import %view : !hal.buffer_view -> tensor<2xi32>
+  %zero = arith.constant 0 : i32
+  %one = arith.constant 1 : i32
+  %four = flow.tensor.constant dense<4> : tensor<2xi32>
+  %0 = scf.for %i = %zero to %n step %one iter_args(%y = %x) -> (tensor<2xi32>) : i32 {
+    %1 = hal.tensor.export %y : tensor<2xi32> -> !hal.buffer_view
+    %2 = util.call @host(%1) : (!hal.buffer_view) -> i1
+    scf.yield %four : tensor<2xi32>
+  }
+  util.return %0 : tensor<2xi32>
+}
+// CHECK-LABEL: util.func public @yielded(
+// CHECK:         [[FOUR:%\w+]] = flow.tensor.constant
+// CHECK:         scf.for
+// CHECK:           [[COPY:%\w+]] = flow.dispatch @copy_8::@copy_8[{{.*}}]([[FOUR]])
+// CHECK-NEXT:      scf.yield [[COPY]]

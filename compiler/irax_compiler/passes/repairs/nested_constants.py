@@ -23,7 +23,7 @@ class NestedConstants(Pass):
     """Copies constants that branches of IREE's dialect flow yield, if one of their alternatives is
     a result of further branches, or comes from outside, or they are alternatives of a result of
     branches. Where branches or loops call the host, copies all constants and arguments that
-    branches yield, and that loops in branches or loops begin with.
+    branches and loops yield, and that loops in branches or loops begin with.
 
     IREE 3.13 finds out for each array if it is a constant, a result, or of its own. Where
     branches choose between them, it gives the yields other types than the branches, and refuses
@@ -39,9 +39,11 @@ class NestedConstants(Pass):
         loops = [o for o in operations if o.name in _LOOPS]
         tells = any(o.name == _EXPORT and _is_inner(o) for o in operations)
         names = _CONSTANTS | {_IMPORT} if tells else _CONSTANTS
-        for loop in filter(_is_inner, loops if tells else ()):
-            for i in range(len(loop.operands)):
-                _copy(loop, i, names)
+        for loop in loops if tells else ():
+            ends = [_end(region.blocks[0]) for region in loop.regions]
+            for user in (*ends, loop) if _is_inner(loop) else ends:
+                for i in range(len(user.operands)):
+                    _copy(user, i, names)
         for branch in branches:
             for i, result in enumerate(branch.results):
                 ends = [mlir.terminator(region.blocks[0]) for region in branch.regions]
