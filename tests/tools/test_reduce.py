@@ -117,6 +117,27 @@ def test_what_does_not_fail_any_more_is_kept_as_it_is():
     assert search.tries > 20
 
 
+def test_a_private_function_is_reduced():
+    text = """
+    func.func @main(%x: tensor<2xf32>) -> tensor<2xf32> {
+      %0 = call @run(%x) : (tensor<2xf32>) -> tensor<2xf32>
+      return %0 : tensor<2xf32>
+    }
+    func.func private @run(%x: tensor<2xf32>) -> tensor<2xf32> {
+      %0 = stablehlo.sine %x : tensor<2xf32>
+      %1 = stablehlo.tanh %0 : tensor<2xf32>
+      return %1 : tensor<2xf32>
+    }
+    """
+
+    def fails(text: str) -> bool:
+        return "sine" in text.rpartition("@run(%")[2]
+
+    found = Search(mlir.parse_module(text), "run", fails).run()
+    assert fails(mlir.text_of(found.operation))
+    assert "stablehlo.tanh" not in names(found)
+
+
 def test_the_search_ends_after_its_time():
     module = mlir.parse_module(LONG)
     start = time.monotonic()

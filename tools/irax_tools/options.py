@@ -81,6 +81,8 @@ class Group(click.Group):
             from irax_tools.places import abridged
 
             told = abridged(printable(str(error))) or type(error).__name__
+            if type(error) is KeyError:  # its text is the key alone
+                told = f"KeyError: {told}"
             click.echo(f"irax: error: {told}", err=True)
             for note in getattr(error.__cause__ or error, "__notes__", ()):
                 if not note.startswith(_HIDDEN):

@@ -51,6 +51,7 @@ class Search:
     ) -> None:
         """`fails` is asked for at most so many `seconds`. `tell` gets a line about each step."""
         self.best = mlir.clone_module(module)
+        mlir.make_public(mlir.functions(self.best)[func])  # passes remove private ones without use
         self.func = func
         self.size = size_of(self.best)
         self.tries = 0
