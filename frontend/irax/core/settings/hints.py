@@ -18,7 +18,7 @@ class Inline(enum.Enum):
     AUTO = "auto"
 
     def __bool__(self) -> bool:
-        """Whether it asks for anything: AUTO is what False is for versions of JAX before 0.11."""
+        """True where it asks for anything: AUTO is what JAX before 0.11 has False for."""
         return self is not Inline.AUTO
 
 

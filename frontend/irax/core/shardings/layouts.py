@@ -131,7 +131,7 @@ class UnspecifiedValue:
 
 
 UNSPECIFIED: UnspecifiedValue = UnspecifiedValue()
-"""That sharding."""
+"""The one value of that class."""
 
 
 def sharding_of_format(what: str, x: Any, shape: Sequence[int] | None = None) -> Any:
