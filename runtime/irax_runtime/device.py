@@ -59,6 +59,13 @@ class Device(Protocol):
     process_index: int
     """The number of the process that the device belongs to."""
 
+    @classmethod
+    def __subclasshook__(cls, other: type, /) -> bool:
+        """Return True for classes that load programs as devices do: `issubclass` of a protocol with
+        attributes raises otherwise, and libraries ask of which kind classes are.
+        """
+        return all(hasattr(other, name) for name in ("load", "client", "device_kind"))
+
     @property
     def local_hardware_id(self) -> int:
         """The number of the device among those of its host; -1 if nothing tells it here."""

@@ -38,6 +38,8 @@ VERSION_VARIABLE = "IRAX_JAX_VERSION"
 _NAMES = ("jax", "jaxlib")
 _LAYOUT = "irax.compat"
 _INTERNALS = "jax._src."
+_WITH_JAX = ("jax.version", "jax.core", "jaxlib._jax", "jax._src.numpy.scalar_types")
+"""Modules that `import jax` imports, in which libraries look for classes without an import."""
 
 
 @cache
@@ -96,6 +98,9 @@ class _Alias(Loader):
             identities.name_after(found)
         # the import system returns what stands here, and leaves irax's module as it is
         sys.modules[name] = found
+        if name == "jax":
+            for other in _WITH_JAX:
+                importlib.import_module(other)
 
 
 class _Gathering(Loader):

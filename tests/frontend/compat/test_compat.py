@@ -289,3 +289,11 @@ def test_errors_of_callbacks_are_those_of_the_device():
     """Libraries look for the classes of their own in the text, as equinox does."""
     done = python("-c", ERRORS)
     assert done.stdout == "True Mine\n" * 4 + "False ValueError\n" * 2, done.stderr
+
+
+def test_jax_imports_the_modules_in_which_libraries_look():
+    code = "import jax, sys; print(sys.modules['jax.version'].__version_info__[:2])"
+    assert python("-m", "irax.compat", "-c", code).stdout == "(0, 12)\n"
+    assert (
+        "(0, 12)" in python("-m", "irax.compat", "-c", "import jaxlib, jax.version; " + code).stdout
+    )

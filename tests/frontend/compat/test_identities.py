@@ -122,3 +122,10 @@ def test_iterating_over_a_ref_ends():
     ref = irax.new_ref(jnp.arange(3.0))
     assert [float(x) for x in ref] == [0, 1, 2]
     np.testing.assert_array_equal(np.asarray(ref), [0, 1, 2])
+
+
+def test_classes_are_told_from_devices():
+    assert not issubclass(int, irax.Device)
+    assert issubclass(type(irax.devices()[0]), irax.Device)
+    assert isinstance(irax.devices()[0], irax.Device)
+    assert not isinstance(3, irax.Device)
