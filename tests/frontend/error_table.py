@@ -48,7 +48,7 @@ CONTAINER = (
 PROVOKED: dict[str, list[str]] = {
     **{
         f"irax.numpy.{name}": [f"jnp.{name}(jnp.ones(2), jnp.ones((3, 3)))"]
-        for name in ("floor_divide", "logaddexp", "logaddexp2", "nextafter", "remainder")
+        for name in ("floor_divide", "logaddexp", "logaddexp2", "nextafter", "remainder", "mod")
     },
     **{
         f"irax.numpy.{name}": [f"irax.eval_shape(lambda x: jnp.{name}({operands}), jnp.ones(3))"]
