@@ -171,9 +171,9 @@ def host_module(imports: str, read: Read, put: Put, meter: int) -> Any:
         convention = "0" + "_".join("r" * len(side) or "v" for side in types)
         called = _found(name, parameters, types[1])
         function = _adapted(called, types, read, put, _is_library(name))
-        is_idle = getattr(CALLBACKS.get(parameters.get("key", "")), "is_idle", None)
-        if is_idle is not None and name == "action":
-            function = _unless_idle(function, is_idle)
+        at_once = getattr(CALLBACKS.get(parameters.get("key", "")), "at_once", None)
+        if at_once is not None and name == "action":
+            function = _unless_known(function, at_once, types[1], put)
         interface.export(f"f{number}", convention, function)
     interface.export("meter", "0v_I", lambda state: meter)
     return interface.create()
@@ -220,13 +220,25 @@ def _keep(error: BaseException) -> None:
     _raised.error = error
 
 
-def _unless_idle(function: Callable[..., Any], is_idle: Callable[[], bool]) -> Callable[..., Any]:
-    """Return an action that is left out where it would do nothing: `is_idle` tells in the program's
-    thread, without waiting for the one that runs actions. The token is passed on.
+def _unless_known(
+    function: Callable[..., Any],
+    at_once: Callable[[], Sequence[Any] | None],
+    types: Sequence[TensorType],
+    put: Put,
+) -> Callable[..., Any]:
+    """Return an action that is left out where `at_once` knows its results: in the program's thread,
+    without waiting for the one that runs actions. The token is passed on.
     """
 
     def call(state: _State, *references: Any) -> Any:
-        return references[-1] if is_idle() else function(state, *references)
+        known = at_once()
+        if known is None:
+            return function(state, *references)
+        made = [
+            put(np.asarray(x, type_.dtype).reshape(type_.shape))
+            for x, type_ in zip(known, types[:-1], strict=False)
+        ]
+        return (*made, references[-1]) if made else references[-1]
 
     return call
 

@@ -5,7 +5,9 @@
 
 The IR names the function by a key in a registry of this process. A callback of kind `pure` has no
 side effect: it may be called any number of times, or never. The kinds `io` and `debug` have side
-effects, which happen as often as the program says. Differentiation ignores `debug` callbacks.
+effects, which happen as often as the program says. Differentiation ignores `debug` callbacks. One
+of kind `progress` is told how many steps of how many a loop has done, and returns the number of
+steps after which it is to be told again.
 """
 
 from __future__ import annotations
@@ -69,7 +71,7 @@ class Callback(StructuredOp):
     key: str
     """The function's in `CALLBACKS`."""
     kind: str
-    """One of "pure", "io" and "debug"."""
+    """One of "pure", "io", "debug" and "progress"."""
     types: tuple[Type, ...]
     """The types of the results."""
     ordered: bool = False
@@ -205,3 +207,8 @@ def is_callback(operation: Operation) -> bool:
         return False
     target: Any = operation.attributes["call_target_name"]
     return target.value == TARGET
+
+
+def asks_for_steps(operation: Operation) -> bool:
+    """True if an operation is a callback of kind `progress`."""
+    return is_callback(operation) and Callback.read(operation).kind == "progress"

@@ -5,6 +5,7 @@ from __future__ import annotations
 from irax_compiler.passes.core import CSE, INLINE, REMOVE_DEAD_FUNCTIONS, NativePass, Pass
 from irax_compiler.passes.host.annotate import Annotate
 from irax_compiler.passes.host.callbacks import Callbacks
+from irax_compiler.passes.host.progress import Progress
 from irax_compiler.passes.legalize.canonicalize import Canonicalize
 from irax_compiler.passes.legalize.check import Check
 from irax_compiler.passes.legalize.decompose import Decompose
@@ -61,6 +62,7 @@ def standard_passes(
         Check(target),
         INLINE,
         REMOVE_DEAD_FUNCTIONS,
+        Progress(),
         OnDemand("hoist-row-products", _HAS_LOOPS, ("kernels",) if kernels_of_loops else ()),
         OnDemand("sink-outer-products", _HAS_LOOPS),
         Callbacks(),

@@ -240,8 +240,8 @@ class HostFunction:
     """Leaves of the arguments that are not arrays, and their places among the leaves."""
     out_tree: Any
     """The structure of its result, with tuples for lists; None where the result does not count."""
-    is_idle: Callable[[], bool] | None = None
-    """Asked before a call, in the program's thread: True where the function would do nothing."""
+    at_once: Callable[[], Sequence[int] | None] | None = None
+    """Asked before a call, in the program's thread: the results, or None if they need the call."""
     dtypes: tuple[tuple[np.dtype[Any], ...], ...] = ()
     """The dtypes of the arguments and of the results, if programs pass some in wider ones."""
 
@@ -256,7 +256,7 @@ class HostFunction:
         return [x.astype(dtype) for x, (_, dtype) in zip(results, expected, strict=True)]
 
     def _logged(self, arrays: Sequence[Elements], expected: Expected) -> list[Elements]:
-        if self.what == "pure_callback":
+        if self.what in ("pure_callback", "progress"):
             return self._run(arrays, expected)
         if _log.replayed is not None:
             return _log.replayed.popleft()
@@ -283,7 +283,8 @@ class HostFunction:
         self, args: tuple[Any, ...], kwargs: dict[str, Any], expected: Expected
     ) -> list[Elements]:
         out = self.function(*args, **kwargs)
-        return [] if self.out_tree is None else self._checked(out, expected)
+        is_unread = self.at_once is not None and not expected
+        return [] if self.out_tree is None or is_unread else self._checked(out, expected)
 
     def _checked(self, out: Any, expected: Expected) -> list[Elements]:
         out = _as_tuples(out)
@@ -366,7 +367,7 @@ def call(
 
     if kind == "pure":
         return staged(run, write, arrays)
-    return acting(run, write, arrays, reads=kind == "debug")
+    return acting(run, write, arrays, reads=kind in ("debug", "progress"))
 
 
 def _passed_as(dtype: np.dtype[Any]) -> np.dtype[Any]:
@@ -431,7 +432,7 @@ def _registered(function: HostFunction) -> tuple[HostFunction, str]:
 def _key(function: HostFunction) -> str:
     """The key that equal functions have had, or a new one."""
     others = (function.what, function.where, function.in_tree, function.static, function.out_tree)
-    others = (*others, function.is_idle, function.dtypes)
+    others = (*others, function.at_once, function.dtypes)
     keys: dict[Any, str] = {}
     with suppress(TypeError):  # of functions that are not hashable, or have no weak references
         keys = _keys.setdefault(function.function, keys)

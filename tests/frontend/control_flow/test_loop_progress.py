@@ -59,7 +59,9 @@ def test_results_and_gradients_are_those_of_plain_loops(reverse, capsys):
 
 
 @pytest.mark.usefixtures("seen")
-def test_a_loop_over_numbers_tells_each_block(capsys):
+def test_a_loop_over_numbers_tells_of_its_blocks(capsys):
+    """After one block first, and then after as many as take a while, here one."""
+
     @irax.jit
     def total(x):
         return lax.fori_loop(10, 110, lambda i, c: c + i * x, 0.0, progress="steps")
@@ -72,27 +74,43 @@ def test_a_loop_over_numbers_tells_each_block(capsys):
     assert lax.scan(lambda c, x: (c, x), 1.0, jnp.zeros((0, 2)), progress="none")[1].shape == (0, 2)
 
 
-def test_blocks_in_quick_succession_are_not_told(capsys, monkeypatch):
-    """Nor is the end of a loop that is short; each call begins anew, as does one after an error."""
+def test_short_loops_are_told_of_once(capsys, monkeypatch):
+    """A loop that ended before its line could be seen shows none when it runs again, and asks a few
+    times in all.
+    """
     monkeypatch.setattr(loop_progress, "is_seen", lambda: True)
     monkeypatch.setattr(loop_progress, "EVERY", 3600.0)
-    calls = []
-    write = loop_progress.Line._write
+    asked = []
+    at_once = loop_progress.Line._at_once
     monkeypatch.setattr(
-        loop_progress.Line, "_write", lambda *args: (calls.append(int(args[2])), write(*args))
+        loop_progress.Line, "_at_once", lambda line: asked.append(0) or at_once(line)
     )
 
     @irax.jit
     def total(x):
-        return lax.fori_loop(0, 100, lambda i, c: c + i * x, 0.0, progress="steps")
+        return lax.fori_loop(0, 1000, lambda i, c: c + i * x, 0.0, progress="steps")
 
-    for _ in range(2):
-        assert total(2.0) == 2 * sum(range(100))
-    irax.effects_barrier()
-    assert calls == [0, 100, 0, 100]
-    err = capsys.readouterr().err
-    assert err.count("steps: 0 of 100") == 2
-    assert "100 of 100" not in err
+    for expected in (1, 0, 0):
+        asked.clear()
+        assert total(2.0) == 2 * sum(range(1000))
+        irax.effects_barrier()
+        assert len(asked) == 3  # after 0, 1 and 17 of 50 blocks
+        err = capsys.readouterr().err
+        assert err.count("steps: 0 of 1000") == expected
+        assert "1000 of 1000" not in err
+
+
+@pytest.mark.usefixtures("seen")
+def test_steps_that_take_long_tell_each_time(capsys):
+    @irax.jit
+    def powers(x):
+        return lax.scan(lambda c, _: (c @ x, c[0, 0]), x, length=15, progress="products")
+
+    x = np.diag(np.linspace(0.9, 1, 128, dtype="float32"))
+    last, corners = powers(x)
+    np.testing.assert_allclose(last, np.linalg.matrix_power(x, 16), rtol=1e-5, atol=1e-7)
+    np.testing.assert_allclose(corners, 0.9 ** np.arange(1, 16), rtol=1e-5)
+    assert [n for n, _ in counts(capsys, "products")] == ["0", "3", "6", "9", "12", "15"]
 
 
 def counts(capsys, name):
@@ -110,8 +128,8 @@ def test_loops_whose_length_is_known_when_they_run(length, capsys):
 
     assert total(length, 2.0) == 2 * sum(range(2, length + 2))
     told = counts(capsys, "steps")
-    assert told[-1] == (str(length), str(length))
-    assert len(told) == {0: 1, 3: 4, 23: 7}[length]
+    assert told[-1:] == [(str(length), str(length))] * bool(length)  # of no steps, none is told
+    assert len(told) == {0: 0, 3: 4, 23: 7}[length]
 
 
 @pytest.mark.slow
@@ -126,7 +144,7 @@ def test_loops_in_transformations(capsys):
     slope = irax.jit(irax.value_and_grad(power), static_argnums=2)
     for n in (0, 7, 19):
         np.testing.assert_allclose(slope(1.25, n, "steps"), slope(1.25, n, None), rtol=1e-5)
-        assert counts(capsys, "steps")[-1] == (str(n), str(n))
+        assert counts(capsys, "steps")[-1:] == [(str(n), str(n))] * bool(n)
 
     def rows(x, name):
         return lax.scan(lambda c, y: (c * y, c + y), x, x + np.ones(12, "f"), progress=name)

@@ -235,7 +235,7 @@ def _told(
     starts = np.arange(length // size) * size + low
     carried, _ = scans.scan(block, init_val, starts)
     carried = fori_loop(low + len(starts) * size, high, body_fun, carried, unroll=unroll)
-    line.tell(length, length)
+    line.end(length)
     return carried
 
 
@@ -269,7 +269,7 @@ def _told_of_unknown_length(
 
     options = {"max_steps": blocks, "checkpoint": checkpoint}
     _, result = while_loop(lambda carried: carried[0] < end, block, (first, init_val), **options)
-    line.tell(length, length)
+    line.end(length)
     return result
 
 

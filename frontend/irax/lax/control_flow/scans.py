@@ -130,7 +130,7 @@ def _told(
         carry, last = scan(f, carry, own, rest, reverse, unroll)
         pairs = (last, ys) if reverse else (ys, last)
         ys = tree_util.tree_map(lambda *y: structure.concatenate(y, 0), *pairs)
-    line.tell(length, length)
+    line.end(length)
     return carry, ys
 
 
