@@ -8,7 +8,8 @@ For each program: the unknowns, the elements and the colors, which should be the
 seconds that the pattern and the colors take, the least time of a compiled call, and the memory that
 all of it takes beyond the imports. Each row of each library is a process of its own, the two in
 turns. `--dense` compares with `jacfwd` and `hessian`. Where asdex is not installed, refuses a size,
-or takes longer than `--limit` seconds, its columns say so.
+takes longer than `--limit` seconds, or needs more than `--memory` GB, its columns say so. On a busy
+machine, `--processor` counts the processor's time of calls, on one core: `taskset -c 0`.
 """
 
 from __future__ import annotations
@@ -137,7 +138,7 @@ def least_time(
     return 1e3 * min(found)
 
 
-def of_irax(make: Make, kind: str, n: int) -> list[float]:
+def of_irax(make: Make, kind: str, n: int, clock: Callable[[], float]) -> list[float]:
     """Elements, colors, seconds of pattern and colors, milliseconds of a call."""
     irax, sparse = importlib.import_module("irax"), importlib.import_module("irax.sparse")
     f, x = make(irax, n)
@@ -150,11 +151,11 @@ def of_irax(make: Make, kind: str, n: int) -> list[float]:
     end = time.process_time()
     compute = irax.jit(getattr(sparse, kind)(f, coloring=colors))
     given = irax.numpy.asarray(x)
-    took = [between - start, end - between, least_time(lambda: compute(given).data)]
+    took = [between - start, end - between, least_time(lambda: compute(given).data, clock=clock)]
     return [pattern.nnz, colors.num_colors, *took]
 
 
-def of_asdex(make: Make, kind: str, n: int) -> list[float]:
+def of_asdex(make: Make, kind: str, n: int, clock: Callable[[], float]) -> list[float]:
     """Figures as of `of_irax`, for asdex on JAX."""
     asdex, jax = importlib.import_module("asdex"), importlib.import_module("jax")
     f, x = make(jax, n)
@@ -165,7 +166,7 @@ def of_asdex(make: Make, kind: str, n: int) -> list[float]:
     colors = getattr(asdex, f"{kind}_coloring_from_sparsity")(pattern)
     end = time.process_time()
     compute = jax.jit(getattr(asdex, f"{kind}_from_coloring")(f, colors))
-    took = [between - start, end - between, least_time(lambda: compute(given).data)]
+    took = [between - start, end - between, least_time(lambda: compute(given).data, clock=clock)]
     return [pattern.nnz, colors.num_colors, *took]
 
 
@@ -174,21 +175,25 @@ def peak() -> float:
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
 
 
-def measure(library: str, program: str, n: int) -> None:
+def measure(library: str, program: str, n: int, clock: Callable[[], float]) -> None:
     """Print the figures of a program, and the memory that they took, as JSON."""
     modules = {"irax": ("irax.sparse", "scipy.sparse"), "asdex": ("asdex", "jax")}
     for name in modules[library]:
         importlib.import_module(name)
     make, kind = PROGRAMS[program]
     before = peak()
-    figures = (of_irax if library == "irax" else of_asdex)(make, kind, n)
+    figures = (of_irax if library == "irax" else of_asdex)(make, kind, n, clock)
     print(json.dumps([*figures, peak() - before]))
 
 
-def in_process(library: str, program: str, n: int, limit: float) -> list[float] | str:
+def in_process(
+    library: str, program: str, n: int, options: argparse.Namespace
+) -> list[float] | str:
     """The figures that `measure` prints in a process of its own, or why there are none."""
     command = [sys.executable, "-m", "benchmarks.sparse_derivatives"]
-    command += ["--measure", library, program, str(n)]
+    command += ["--measure", library, program, str(n), "--memory", str(options.memory)]
+    command += ["--processor"] * options.processor
+    limit = options.limit
     try:
         done = subprocess.run(command, capture_output=True, text=True, timeout=limit, check=False)
     except subprocess.TimeoutExpired:
@@ -203,13 +208,13 @@ def row(cells: Sequence[object]) -> str:
     return "| " + " | ".join(map(str, cells)) + " |"
 
 
-def beside_asdex(sizes: Sequence[int], programs: Sequence[str], limit: float) -> None:
+def beside_asdex(options: argparse.Namespace) -> None:
     """Print a table of irax and asdex: what both have once, else irax's first."""
     print(row(["program", "unknowns", *MEASURES]))
     print(row(["---"] * (2 + len(MEASURES))))
-    for n in sizes:
-        for name in programs:
-            ours, theirs = (in_process(who, name, n, limit) for who in ("irax", "asdex"))
+    for n in options.sizes:
+        for name in options.programs:
+            ours, theirs = (in_process(who, name, n, options) for who in ("irax", "asdex"))
             if isinstance(ours, str):
                 raise SystemExit(f"{name}, {n}: {ours}")
             if isinstance(theirs, str):
@@ -254,16 +259,22 @@ def main() -> None:
     parser.add_argument("--sizes", type=int, nargs="+", default=[64, 256])
     parser.add_argument("--programs", nargs="+", default=list(PROGRAMS), choices=list(PROGRAMS))
     parser.add_argument("--limit", type=float, default=300, help="seconds for a library and a size")
+    parser.add_argument("--memory", type=float, default=0, help="GB for a library and a size")
+    parser.add_argument("--processor", action="store_true", help="the processor's time of calls")
     parser.add_argument("--dense", action="store_true", help="compare with dense derivatives")
     parser.add_argument("--measure", nargs=3, metavar=("LIBRARY", "PROGRAM", "SIZE"))
     options = parser.parse_args()
+    clock = time.process_time if options.processor else time.perf_counter
     if options.measure:
         library, program, size = options.measure
-        measure(library, program, int(size))
+        if options.memory:
+            size_limit = int(options.memory * 1e9)
+            resource.setrlimit(resource.RLIMIT_DATA, (size_limit, size_limit))
+        measure(library, program, int(size), clock)
     elif options.dense:
         beside_dense(options.sizes, options.programs)
     else:
-        beside_asdex(options.sizes, options.programs, options.limit)
+        beside_asdex(options)
 
 
 if __name__ == "__main__":
