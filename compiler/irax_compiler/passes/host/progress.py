@@ -58,8 +58,8 @@ class Progress(Pass):
                     _split(loop, those)
                 else:
                     _tell_each_step(those)
-            for operation in (o for those in told.values() for o in those):
-                operation.erase()
+            for those in told.values():
+                _forget(those)
         return has_changed
 
 
@@ -94,8 +94,7 @@ def _split(loop: Operation, told: Sequence[Operation]) -> None:
     first = told[0]
     before = _before(first, loop)
     if before is None or any(effects.has_effects(v.operation) for v in condition.operations):
-        for operation in told:
-            operation.erase()
+        _forget(told)
         return
 
     def block_of_steps(*state: Value) -> Sequence[Value]:
@@ -104,8 +103,7 @@ def _split(loop: Operation, told: Sequence[Operation]) -> None:
             env.update(zip(operation.results, mlir.clone(operation, env), strict=True))
         zero, one = full((), 0, I32), full((), 1, I32)
         steps = maximum(env[first.results[0]], one)
-        for operation in told:
-            operation.erase()
+        _forget(told)
         return while_loop(
             lambda *inner: and_(*_copied(condition, inner[:-1]), less(inner[-1], steps)),
             lambda *inner: [*_copied(body, inner[:-1]), add(inner[-1], one)],
@@ -126,8 +124,14 @@ def _tell_each_step(told: Sequence[Operation]) -> None:
     first = told[0]
     with InsertionPoint(first), first.location:
         dataclasses.replace(Callback.read(first), kind="debug", types=()).build(first.operands)
+    _forget(told)
+
+
+def _forget(told: Sequence[Operation]) -> None:
+    """Erase operations that tell. Where lanes go in turn, their numbers of steps are stacked."""
     for operation in told:
-        operation.erase()
+        with InsertionPoint(operation), operation.location:
+            replace(operation, [full((), 1, I32)])
 
 
 class _Env(dict[Value, Value]):
