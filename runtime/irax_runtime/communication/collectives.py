@@ -21,10 +21,13 @@ from irax_runtime.communication.communicator import Array, Group
 from irax_runtime.communication.current import communicating, current
 
 
-def all_reduce(x: Array, *, combiner: str, groups: str) -> Array:
-    """The sum, maximum or minimum over the group ("add", "maximum" or "minimum")."""
+def all_reduce(x: Array, *, combiner: str, groups: str, in_order: str = "") -> Array:
+    """The sum, maximum or minimum over the group ("add", "maximum" or "minimum"). With `in_order`
+    the arrays are combined in the group's order.
+    """
     own = current()
-    return own.all_reduce(x, combiner, _by_rank(groups)[own.rank])
+    combine = own.all_reduce_in_order if in_order else own.all_reduce
+    return combine(x, combiner, _by_rank(groups)[own.rank])
 
 
 def all_gather(x: Array, *, dimension: int, groups: str) -> Array:
@@ -32,10 +35,14 @@ def all_gather(x: Array, *, dimension: int, groups: str) -> Array:
     return np.moveaxis(current().all_gather(x, _group(groups)), 0, dimension)
 
 
-def reduce_scatter(x: Array, *, dimension: int, groups: str) -> Array:
-    """A part of the sum over the group: `dimension` has a part for each rank."""
+def reduce_scatter(x: Array, *, dimension: int, groups: str, in_order: str = "") -> Array:
+    """A part of the sum over the group: `dimension` has a part for each rank. With `in_order` the
+    arrays are added in the group's order.
+    """
+    own = current()
     parts_first = np.ascontiguousarray(np.moveaxis(x, dimension, 0))
-    return current().reduce_scatter(parts_first, _group(groups))
+    scatter = own.reduce_scatter_in_order if in_order else own.reduce_scatter
+    return scatter(parts_first, _group(groups))
 
 
 def all_to_all(x: Array, *, split: int, concat: int, groups: str) -> Array:

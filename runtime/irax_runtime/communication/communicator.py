@@ -5,10 +5,12 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache, cached_property
+from math import prod
 from typing import Any
 
 import numpy as np
 
+from irax_runtime import memory
 from irax_runtime.communication.workers import Begun
 
 Array = np.ndarray[Any, Any]
@@ -17,6 +19,12 @@ Group = tuple[int, ...]
 
 DEFAULT_LIMIT = 300.0
 """Seconds that a rank waits for the others before the program ends with an error."""
+
+_SMALL = 64 << 10
+"""Bytes below which each rank combines the arrays of all, where their order matters."""
+
+LARGE = 256 << 10
+"""Bytes from which on arrays are in memory that devices take as it is."""
 
 COMBINERS: dict[str, Callable[..., Any]] = {
     "add": np.add,
@@ -31,6 +39,29 @@ def wide_dtype(dtype: np.dtype[Any]) -> np.dtype[Any]:
     """Return the dtype in which arrays are combined: narrow floats are rounded once."""
     is_narrow = dtype.itemsize < 4 and dtype.kind not in "biu"
     return np.dtype(np.float32) if is_narrow else dtype
+
+
+def combined(arrays: list[Array], combiner: str) -> Array:
+    """Return the sum, maximum or minimum of arrays as a new one. That of narrow floats is not yet
+    rounded.
+    """
+    wide = wide_dtype(arrays[0].dtype)
+    arrays = [x.astype(wide, copy=False) for x in arrays]
+    combine = COMBINERS[combiner]
+    total = empty(arrays[0].shape, wide)
+    if len(arrays) == 1:
+        np.copyto(total, arrays[0])
+        return total
+    combine(arrays[0], arrays[1], out=total)
+    for array in arrays[2:]:
+        combine(total, array, out=total)
+    return total
+
+
+def empty(shape: tuple[int, ...], dtype: np.dtype[Any]) -> Array:
+    """Return an array for a result: a large one is in memory that devices take as it is."""
+    large = prod(shape) * dtype.itemsize >= LARGE
+    return memory.aligned_empty(shape, dtype) if large else np.empty(shape, dtype)
 
 
 class CommunicationError(RuntimeError):
@@ -72,6 +103,25 @@ class Communicator(ABC):
         """Return part i, along the first dimension, of the sum over the group; i is this rank's
         place in the group.
         """
+
+    def all_reduce_in_order(self, x: Array, combiner: str, group: Group) -> Array:
+        """Return what `all_reduce` does, with the arrays combined in the order of the group: the
+        same bits whichever processes the ranks are of.
+        """
+        count = len(group)
+        if x.nbytes < _SMALL or count < 3:
+            arrays = self.all_gather(x, group)
+            return combined(list(arrays), combiner).astype(x.dtype, copy=False)
+        flat = np.ascontiguousarray(x).reshape(-1)
+        padded = np.concatenate([flat, flat[: -flat.size % count]])
+        parts = self.all_to_all(padded.reshape(count, -1), group)
+        own = combined(list(parts), combiner).astype(x.dtype, copy=False)
+        return self.all_gather(own, group).reshape(-1)[: flat.size].reshape(x.shape)
+
+    def reduce_scatter_in_order(self, x: Array, group: Group) -> Array:
+        """Return what `reduce_scatter` does, with the arrays added in the order of the group."""
+        parts = self.all_to_all(np.ascontiguousarray(x), group)
+        return combined(list(parts), "add").astype(x.dtype, copy=False)
 
     @abstractmethod
     def all_to_all(self, x: Array, group: Group) -> Array:

@@ -15,8 +15,7 @@ from typing import Protocol
 import numpy as np
 
 from irax_runtime import memory
-from irax_runtime.communication.communicator import Array, Communicator, Group
-from irax_runtime.communication.threads import combined
+from irax_runtime.communication.communicator import Array, Communicator, Group, combined
 from irax_runtime.communication.watchdog import Watched
 
 Watching = Callable[[str, Array | None], Watched]
@@ -87,6 +86,12 @@ class MessageCommunicator(Communicator):
         own = combined(list(parts), combiner).astype(x.dtype, copy=False)
         whole = self._gathered(what, own, group)
         return whole.reshape(-1)[: flat.size].reshape(x.shape)
+
+    def all_reduce_in_order(self, x: Array, combiner: str, group: Group) -> Array:
+        return self.all_reduce(x, combiner, group)
+
+    def reduce_scatter_in_order(self, x: Array, group: Group) -> Array:
+        return self.reduce_scatter(x, group)
 
     def all_gather(self, x: Array, group: Group) -> Array:
         return self._gathered("all_gather", x, group)

@@ -247,6 +247,23 @@ class MpiCommunicator(ProgramCommunicator[_Job]):
                 self._connection(group).Reduce_scatter_block(sent, received, self._mpi.SUM)
         return received.astype(x.dtype, copy=False)
 
+    def _shares(self, x: Array, group: Group) -> bool:
+        """True if a group combines such arrays in shared memory, which it does in its order."""
+        with self._watched("all_reduce", x):
+            return (
+                self._shared_memory(np.ascontiguousarray(x, _reducible(x.dtype)), group) is not None
+            )
+
+    def all_reduce_in_order(self, x: Array, combiner: str, group: Group) -> Array:
+        if self._shares(x, group):
+            return self.all_reduce(x, combiner, group)
+        return super().all_reduce_in_order(x, combiner, group)
+
+    def reduce_scatter_in_order(self, x: Array, group: Group) -> Array:
+        if self._shares(x, group):
+            return self.reduce_scatter(x, group)
+        return super().reduce_scatter_in_order(x, group)
+
     def all_to_all(self, x: Array, group: Group) -> Array:
         received = memory.aligned_empty(x.shape, x.dtype)
         with self._watched("all_to_all", x):

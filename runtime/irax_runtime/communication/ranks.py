@@ -17,10 +17,10 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from irax_runtime.communication.communicator import Array, Communicator, Group
+from irax_runtime.communication.communicator import Array, Communicator, Group, combined
 from irax_runtime.communication.current import communicating
 from irax_runtime.communication.packing import pack, unpack
-from irax_runtime.communication.threads import ThreadGroup, ThreadRank, What, combined
+from irax_runtime.communication.threads import ThreadGroup, ThreadRank, What
 
 T = TypeVar("T")
 
@@ -237,6 +237,16 @@ class _Rank(Communicator):
             return _rounded([total] * len(arrays), x.dtype)
 
         return self._together((f"all_reduce ({combiner})", x.dtype, x.shape), x, group, finish)
+
+    def all_reduce_in_order(self, x: Array, combiner: str, group: Group) -> Array:
+        if simple := self._simple(group):
+            return simple[0].all_reduce_in_order(x, combiner, simple[1])
+        return super().all_reduce_in_order(x, combiner, group)
+
+    def reduce_scatter_in_order(self, x: Array, group: Group) -> Array:
+        if simple := self._simple(group):
+            return simple[0].reduce_scatter_in_order(x, simple[1])
+        return super().reduce_scatter_in_order(x, group)
 
     def all_gather(self, x: Array, group: Group) -> Array:
         if simple := self._simple(group):

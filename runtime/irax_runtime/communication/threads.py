@@ -12,26 +12,22 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import Future, wait
 from dataclasses import dataclass, field
 from functools import partial
-from math import prod
 from typing import Any, TypeVar
 
 import numpy as np
 
-from irax_runtime import memory
 from irax_runtime.communication.communicator import (
-    COMBINERS,
     DEFAULT_LIMIT,
+    LARGE,
     Array,
     CommunicationError,
     Communicator,
     Group,
-    wide_dtype,
+    combined,
+    empty,
 )
 from irax_runtime.communication.current import communicating
 from irax_runtime.communication.workers import Worker
-
-_LARGE = 256 << 10
-"""Bytes from which on each rank combines the arrays of all by itself."""
 
 T = TypeVar("T")
 Finish = Callable[[list[Any]], Sequence[Any]]
@@ -241,7 +237,7 @@ class ThreadRank(Communicator):
         """Return what each rank computes of the arrays of all: of small ones the last one to come
         does so for all.
         """
-        if x.nbytes < _LARGE:
+        if x.nbytes < LARGE:
             return self._meet(what, x, group, lambda xs: [compute(xs)] * len(xs)).copy()
         # All compute at the same time, and meet again before anyone goes on to use his array.
         result = compute(self._meet(what, x, group, lambda xs: [xs] * len(xs)))
@@ -256,11 +252,17 @@ class ThreadRank(Communicator):
 
         return self._together(what, x, group, compute)
 
+    def all_reduce_in_order(self, x: Array, combiner: str, group: Group) -> Array:
+        return self.all_reduce(x, combiner, group)
+
+    def reduce_scatter_in_order(self, x: Array, group: Group) -> Array:
+        return self.reduce_scatter(x, group)
+
     def all_gather(self, x: Array, group: Group) -> Array:
         return self._together("all_gather", x, group, _stacked)
 
     def reduce_scatter(self, x: Array, group: Group) -> Array:
-        if x.nbytes < _LARGE:
+        if x.nbytes < LARGE:
 
             def finish(arrays: list[Array]) -> Sequence[Array]:
                 return list(combined(arrays, "add").astype(x.dtype, copy=False))
@@ -292,28 +294,5 @@ class ThreadRank(Communicator):
         self.place.fail(self.rank, reason)
 
 
-def _empty(shape: tuple[int, ...], dtype: np.dtype[Any]) -> Array:
-    """An array for a result: a large one is in memory that devices take as it is."""
-    large = prod(shape) * dtype.itemsize >= _LARGE
-    return memory.aligned_empty(shape, dtype) if large else np.empty(shape, dtype)
-
-
 def _stacked(arrays: list[Array]) -> Array:
-    return np.stack(arrays, out=_empty((len(arrays), *arrays[0].shape), arrays[0].dtype))
-
-
-def combined(arrays: list[Array], combiner: str) -> Array:
-    """Return the sum, maximum or minimum of arrays as a new one. That of narrow floats is not yet
-    rounded.
-    """
-    wide = wide_dtype(arrays[0].dtype)
-    arrays = [x.astype(wide, copy=False) for x in arrays]
-    combine = COMBINERS[combiner]
-    total = _empty(arrays[0].shape, wide)
-    if len(arrays) == 1:
-        np.copyto(total, arrays[0])
-        return total
-    combine(arrays[0], arrays[1], out=total)
-    for array in arrays[2:]:
-        combine(total, array, out=total)
-    return total
+    return np.stack(arrays, out=empty((len(arrays), *arrays[0].shape), arrays[0].dtype))

@@ -18,6 +18,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from irax_compiler import mlir
+from irax_compiler.determinism import is_marked
 from irax_compiler.mlir import InsertionPoint, Module, Value
 from irax_compiler.ops import collective, elementwise
 from irax_compiler.ops.collective import Collective
@@ -56,7 +57,9 @@ class Communicate(Pass):
     target: str = ""
 
     def run(self, module: Module) -> None:
-        builders = _STABLEHLO if self.target and find(self.target).has_collectives else _HOST
+        builders = _HOST_IN_ORDER if is_marked(module.operation) else _HOST
+        if self.target and find(self.target).has_collectives:
+            builders = _STABLEHLO
         for function in mlir.functions(module).values():
             if mesh := mesh_of(function):
                 _communicate(module, mesh, builders)
@@ -97,9 +100,9 @@ _Builders = Mapping[type[Collective], _Builder]
 # ---- by host functions ---------------------------------------------------------------------------
 
 
-def _call(name: str, *parameters: str) -> _Builder:
+def _call(name: str, *parameters: str, **more: str) -> _Builder:
     """Return a builder of calls of one of the runtime's functions, with fields of the op as its
-    parameters.
+    parameters, and more of them.
     """
 
     def build(op: Collective, groups: Groups, operands: Sequence[Value]) -> Value:
@@ -107,7 +110,7 @@ def _call(name: str, *parameters: str) -> _Builder:
         if groups:
             given["groups"] = ";".join(map(_text, groups))
         types = list(op.result_types(operands))
-        return host_call(name, operands, types, **given)[0]
+        return host_call(name, operands, types, **given, **more)[0]
 
     return build
 
@@ -129,6 +132,13 @@ _HOST: _Builders = {
     collective.Permute: _permute,
     collective.AxisIndex: _call("rank"),
 }
+
+_HOST_IN_ORDER: _Builders = {
+    **_HOST,
+    collective.AllReduce: _call("all_reduce", "combiner", in_order="yes"),
+    collective.ReduceScatter: _call("reduce_scatter", "dimension", in_order="yes"),
+}
+"""For programs whose sums are to have the same bits whichever processes the devices are of."""
 
 # ---- by StableHLO's collectives ------------------------------------------------------------------
 

@@ -16,6 +16,7 @@ from itertools import chain, takewhile, zip_longest
 from typing import Any, ClassVar
 
 from irax_compiler import mlir
+from irax_compiler.determinism import ATTRIBUTE as DETERMINISTIC
 from irax_compiler.mlir import Block, InsertionPoint, Module, Operation, Value, dtype_of, shape_of
 from irax_compiler.ops import shape
 from irax_compiler.ops.collective import AllReduce, axes_in
@@ -181,7 +182,7 @@ def _partition(module: Module, function: Operation) -> None:
         ]
         results = [resharded(x, spec, mesh) for x, spec in zip(found, specs, strict=True)]
     mlir.finish_function(new, results)
-    for attribute in (MESH, IN_SPECS, "sym_visibility"):
+    for attribute in (MESH, IN_SPECS, DETERMINISTIC, "sym_visibility"):
         if attribute in function.attributes:
             new.attributes[attribute] = function.attributes[attribute]
     new.attributes[OUT_SPECS] = encoded(specs)
