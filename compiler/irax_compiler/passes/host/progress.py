@@ -17,13 +17,12 @@ from irax_compiler.mlir import Block, InsertionPoint, Module, Operation, Value, 
 from irax_compiler.ops.bitwise import and_
 from irax_compiler.ops.callback import Callback, asks_for_steps
 from irax_compiler.ops.comparison import less
-from irax_compiler.ops.control_flow.building import I32, while_loop
 from irax_compiler.ops.control_flow.trip_counts import trip_count
 from irax_compiler.ops.core import full
 from irax_compiler.ops.elementwise import add, maximum
+from irax_compiler.ops.loop_builders import I32, while_loop
 from irax_compiler.ops.registry import traits_of
 from irax_compiler.passes.core import Pass, enclosing, nested, register_pass
-from irax_compiler.passes.rewriting import replace
 
 BRIEF = 1e6
 """A step of so many operations takes long beside asking, which takes a few microseconds. In a loop
@@ -114,7 +113,7 @@ def _split(loop: Operation, told: Sequence[Operation]) -> None:
         results = while_loop(
             lambda *state: _copied(condition, state), block_of_steps, list(loop.operands)
         )
-    replace(loop, results)
+    mlir.replace(loop, results)
 
 
 def _tell_each_step(told: Sequence[Operation]) -> None:
@@ -131,7 +130,7 @@ def _forget(told: Sequence[Operation]) -> None:
     """Erase operations that tell. Where lanes go in turn, their numbers of steps are stacked."""
     for operation in told:
         with InsertionPoint(operation), operation.location:
-            replace(operation, [full((), 1, I32)])
+            mlir.replace(operation, [full((), 1, I32)])
 
 
 class _Env(dict[Value, Value]):

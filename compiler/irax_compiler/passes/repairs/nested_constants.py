@@ -40,7 +40,7 @@ class NestedConstants(Pass):
         tells = any(o.name == _EXPORT and _is_inner(o) for o in operations)
         names = _CONSTANTS | {_IMPORT} if tells else _CONSTANTS
         for loop in loops if tells else ():
-            ends = [_end(region.blocks[0]) for region in loop.regions]
+            ends = [mlir.terminator(region.blocks[0]) for region in loop.regions]
             for user in (*ends, loop) if _is_inner(loop) else ends:
                 for i in range(len(user.operands)):
                     _copy(user, i, names)
