@@ -70,9 +70,14 @@ def digest() -> str:
         def total(x: Any) -> Any:
             return irax.lax.psum(x[0], "data")
 
-        sums = irax.jit(irax.shard_map(total, mesh=mesh, in_specs=P("data"), out_specs=P()))
-        found.append(np.asarray(sums(irax.device_put(arrays, rows))))
-        np.testing.assert_array_equal(found[-1], in_order(arrays))
+        def part(x: Any) -> Any:
+            return irax.lax.psum_scatter(x[0], "data", tiled=True)
+
+        for function, of in ((total, P()), (part, P("data"))):
+            sums = irax.shard_map(function, mesh=mesh, in_specs=P("data"), out_specs=of)
+            whole = irax.jit(sums, out_shardings=everywhere)(irax.device_put(arrays, rows))
+            found.append(np.asarray(whole))
+            np.testing.assert_array_equal(found[-1], in_order(arrays))
     w = irax.device_put(numbers(12)[:, :6].copy(), everywhere)
     x, y = (irax.device_put(numbers(size).reshape(48, -1), rows) for size in (48, 24))
 
