@@ -3,22 +3,20 @@
 import dataclasses
 from typing import Any
 
-from irax import tree_util as _tree_util
-from irax.core.wrapping import renamed as _renamed
-
-all = _renamed(_tree_util.tree_all, "all", __name__)
-broadcast = _renamed(_tree_util.tree_broadcast, "broadcast", __name__)
-flatten = _renamed(_tree_util.tree_flatten, "flatten", __name__)
-flatten_with_path = _renamed(_tree_util.tree_flatten_with_path, "flatten_with_path", __name__)
-leaves = _renamed(_tree_util.tree_leaves, "leaves", __name__)
-leaves_with_path = _renamed(_tree_util.tree_leaves_with_path, "leaves_with_path", __name__)
-map = _renamed(_tree_util.tree_map, "map", __name__)
-map_with_path = _renamed(_tree_util.tree_map_with_path, "map_with_path", __name__)
-reduce = _renamed(_tree_util.tree_reduce, "reduce", __name__)
-reduce_associative = _renamed(_tree_util.tree_reduce_associative, "reduce_associative", __name__)
-structure = _renamed(_tree_util.tree_structure, "structure", __name__)
-transpose = _renamed(_tree_util.tree_transpose, "transpose", __name__)
-unflatten = _renamed(_tree_util.tree_unflatten, "unflatten", __name__)
+from irax.core.wrapping import name_aliases as _name_aliases
+from irax.tree_util import tree_all as all
+from irax.tree_util import tree_broadcast as broadcast
+from irax.tree_util import tree_flatten as flatten
+from irax.tree_util import tree_flatten_with_path as flatten_with_path
+from irax.tree_util import tree_leaves as leaves
+from irax.tree_util import tree_leaves_with_path as leaves_with_path
+from irax.tree_util import tree_map as map
+from irax.tree_util import tree_map_with_path as map_with_path
+from irax.tree_util import tree_reduce as reduce
+from irax.tree_util import tree_reduce_associative as reduce_associative
+from irax.tree_util import tree_structure as structure
+from irax.tree_util import tree_transpose as transpose
+from irax.tree_util import tree_unflatten as unflatten
 
 
 def static(**kwargs: Any) -> Any:
@@ -61,3 +59,20 @@ __all__ = [
     "transpose",
     "unflatten",
 ]
+
+_name_aliases(
+    globals(),
+    "all",
+    "broadcast",
+    "flatten",
+    "flatten_with_path",
+    "leaves",
+    "leaves_with_path",
+    "map",
+    "map_with_path",
+    "reduce",
+    "reduce_associative",
+    "structure",
+    "transpose",
+    "unflatten",
+)

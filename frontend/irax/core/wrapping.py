@@ -63,6 +63,12 @@ def renamed(function: _Function, name: str, module: str | None = None) -> _Funct
     return copy
 
 
+def name_aliases(namespace: dict[str, Any], *names: str) -> None:
+    """Give functions of a module that have other functions' names copies with their own."""
+    for name in names:
+        namespace[name] = renamed(namespace[name], name, namespace["__name__"])
+
+
 class SignatureOfWrapped:
     """The `__signature__` of objects that stand in the place of functions, for `inspect`."""
 

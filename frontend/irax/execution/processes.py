@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from irax.core.wrapping import renamed
+from irax.core.wrapping import name_aliases
 from irax_runtime import distributed
 
 
@@ -51,6 +51,7 @@ def process_indices(backend: str | None = None) -> list[int]:
     return list(range(process_count(backend)))
 
 
-host_count = renamed(process_count, "host_count")
-host_id = renamed(process_index, "host_id")
-host_ids = renamed(process_indices, "host_ids")
+host_count = process_count
+host_id = process_index
+host_ids = process_indices
+name_aliases(globals(), "host_count", "host_id", "host_ids")

@@ -25,7 +25,7 @@ from irax.core.traced_call import TracedCall
 from irax.core.trees import array_trees
 from irax.core.trees.flattening import bind_others, name_of
 from irax.core.trees.parameter_names import ParameterNames
-from irax.core.wrapping import renamed, wraps
+from irax.core.wrapping import name_aliases, wraps
 from irax.execution.backend import current_device
 from irax.transforms import autodiff
 from irax_compiler import mlir
@@ -337,7 +337,8 @@ def _of_refs(
     return result
 
 
-remat = renamed(checkpoint, "remat")
+remat = checkpoint
+name_aliases(globals(), "remat")
 
 
 def print_saved_residuals(f: Callable[..., Any], *args: Any, **kwargs: Any) -> None:

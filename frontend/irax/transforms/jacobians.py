@@ -16,7 +16,7 @@ from irax.core.shardings.explicit_axes import is_divided, type_of
 from irax.core.shardings.partition_specs import PartitionSpec
 from irax.core.tracebacks import api_boundary
 from irax.core.trees.flattening import bind_others, normalize_argnums
-from irax.core.wrapping import renamed, wraps
+from irax.core.wrapping import name_aliases, wraps
 from irax.execution.shardings.jit_shardings import divided_results
 from irax.transforms.autodiff import ArgNums, jvp, vjp
 from irax.transforms.auxiliary import Auxiliary
@@ -149,7 +149,8 @@ def jacrev(
     return jacobian_reverse
 
 
-jacobian = renamed(jacrev, "jacobian")
+jacobian = jacrev
+name_aliases(globals(), "jacobian")
 
 
 @api_boundary

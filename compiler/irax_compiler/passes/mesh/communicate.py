@@ -106,11 +106,11 @@ def _call(name: str, *parameters: str, **more: str) -> _Builder:
     """
 
     def build(op: Collective, groups: Groups, operands: Sequence[Value]) -> Value:
-        given = {parameter: getattr(op, parameter) for parameter in parameters}
+        given: dict[str, Any] = {each: getattr(op, each) for each in parameters} | more
         if groups:
             given["groups"] = ";".join(map(_text, groups))
         types = list(op.result_types(operands))
-        return host_call(name, operands, types, **given, **more)[0]
+        return host_call(name, operands, types, **given)[0]
 
     return build
 
