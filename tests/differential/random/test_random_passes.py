@@ -131,6 +131,13 @@ def test_parts_that_were_refused(few_parts: None, seed: tuple[int, ...]) -> None
     check([_joined([exact(f, lane) for lane in range(65)])])
 
 
+@pytest.mark.slow
+def test_branches_that_choose_single_elements(given_up: None, few_parts: None) -> None:
+    """IREE makes selects of them, and one kernel of all selects, which had 43 arrays."""
+    fs = [RandomFunction(random_steps.EXACT, (38103, 15, n)) for n in range(5)]
+    check([_joined([exact(f, lane) for lane in range(20) for f in fs])])
+
+
 _SMALL = (random_steps.EXACT, random_steps.ALIKE)
 
 

@@ -11,12 +11,15 @@ from typing import ClassVar
 import numpy as np
 
 from irax_compiler import mlir
+from irax_compiler.effects import is_dead
 from irax_compiler.mlir import Block, InsertionPoint, Module, Operation, Value, dtype_of, shape_of
 from irax_compiler.ops import barrier
+from irax_compiler.ops.comparison import select
+from irax_compiler.ops.control_flow.branches import If
 from irax_compiler.ops.conversion import Convert
 from irax_compiler.ops.registry import is_generated
 from irax_compiler.ops.shape import Reshape
-from irax_compiler.passes.core import Pass, register_pass, runs_blocks, walk
+from irax_compiler.passes.core import Pass, nested, register_pass, runs_blocks, walk
 from irax_compiler.passes.rewriting import put_barrier_behind, without_reshapes
 
 _APART = {
@@ -42,6 +45,9 @@ class LimitFusion(Pass):
     both are bytes. IREE finds the two results of a kernel to be one, and puts the copy between them
     outside of what it distributes: "restricted to workgroup distributed contexts".
 
+    Branches that only choose between values from outside are selects to IREE, which it fuses, too:
+    they are replaced by selects first.
+
     So it does where more than `depth` operations that may be fused follow each other: IREE fuses
     one after the other, and copies all that it has fused each time.
 
@@ -53,6 +59,9 @@ class LimitFusion(Pass):
     depth: int = 256
 
     def run(self, module: Module) -> None:
+        for operation in list(nested(module.operation)):
+            if operation.name == If.name:
+                _choose(operation)
         for function in mlir.functions(module).values():
             for block in function.regions[0]:
                 self._divide(block)
@@ -99,6 +108,34 @@ class LimitFusion(Pass):
             apart = put_barrier_behind(largest)
             of[apart] = frozenset([apart])
         return together
+
+
+def _choose(branch: Operation) -> None:
+    """Replace the results of a branch that are values from outside, or constants, by selects."""
+    ends = [mlir.terminator(region.blocks[0]) for region in branch.regions]
+    for i, result in enumerate(branch.results):
+        chosen = [end.operands[i] for end in ends]
+        if mlir.num_uses(result) and all(_is_chosen(x, branch) for x in chosen):
+            with InsertionPoint(branch), branch.location:
+                chosen = [_outside(x, branch) for x in chosen]
+                result.replace_all_uses_with(select(branch.operands[0], *chosen))
+    if is_dead(branch):
+        branch.erase()
+
+
+def _is_chosen(x: Value, branch: Operation) -> bool:
+    made = _made_within(x, branch)
+    return isinstance(x.type, mlir.RankedTensorType) and (made is None or is_generated(made))
+
+
+def _outside(x: Value, branch: Operation) -> Value:
+    made = _made_within(x, branch)
+    return x if made is None else mlir.clone(made, {})[0]
+
+
+def _made_within(x: Value, branch: Operation) -> Operation | None:
+    made = mlir.definition(x)
+    return made if made is not None and made.parent == branch else None
 
 
 def _of_single_elements(block: Block) -> list[Operation]:

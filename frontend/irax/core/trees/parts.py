@@ -5,6 +5,18 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 
+def check_node(nodetype: Any, flatten: Any, unflatten: Any) -> None:
+    """Raises TypeError for what is no class, or for functions that are none."""
+    if not isinstance(nodetype, type):
+        raise TypeError(f"a pytree node must be a class, got {nodetype!r}")
+    for function, what in ((flatten, "an instance"), (unflatten, "static data and children")):
+        if not callable(function):
+            raise TypeError(
+                f"the pytree node {nodetype.__qualname__} needs a function that takes {what}, got "
+                f"{function!r}"
+            )
+
+
 def checked(flatten: Callable[[Any], Any]) -> Callable[[Any], tuple[Any, ...]]:
     """Return a user's function that takes an instance apart, with a check of what it returns."""
 

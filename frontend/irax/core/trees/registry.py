@@ -23,7 +23,7 @@ from typing import Any, TypeVar
 
 import optree
 
-from irax.core.trees.parts import checked, not_parts
+from irax.core.trees.parts import check_node, checked, not_parts
 
 NAMESPACE = "irax"
 ARRAYS = "irax.arrays"
@@ -172,14 +172,6 @@ def asking_for_keys() -> Iterator[None]:
 
 
 def _register(nodetype: type, flatten: Any, unflatten: Any, entry: type) -> None:
-    if not isinstance(nodetype, type):
-        raise TypeError(f"a pytree node must be a class, got {nodetype!r}")
-    for function, what in ((flatten, "an instance"), (unflatten, "static data and children")):
-        if not callable(function):
-            raise TypeError(
-                f"the pytree node {nodetype.__qualname__} needs a function that takes {what}, got "
-                f"{function!r}"
-            )
     with warnings.catch_warnings():  # a named tuple may be a node of another kind
         warnings.filterwarnings("ignore", "PyTree type .*namedtuple", UserWarning)
         for namespace in (NAMESPACE, ARRAYS):
@@ -219,6 +211,7 @@ def register_pytree_node(
     if flatten_with_keys_func is not None:
         register_pytree_with_keys(nodetype, flatten_with_keys_func, unflatten_func, flatten_func)
         return
+    check_node(nodetype, flatten_func, unflatten_func)
     _register(nodetype, checked(flatten_func), unflatten_func, optree.FlattenedEntry)
 
 
@@ -285,6 +278,7 @@ def register_pytree_with_keys(
         >>> [(keystr(path), leaf) for path, leaf in tree_leaves_with_path(Box([1]))]
         [('.content[0]', 1)]
     """
+    check_node(nodetype, flatten_with_keys, unflatten_func)
 
     def flatten(instance: Any) -> tuple[tuple[Any, ...], Hashable, tuple[KeyEntry, ...]]:
         found = flatten_with_keys(instance)

@@ -104,7 +104,7 @@ _OF_FLOAT32 = _BY_EXPONENT | {
     1.5: _in_double(lambda x: abs(x) * _root(x)),
     2.5: _in_double(lambda x: x * x * _root(x)),
 }
-"""Those for float32, in float64: each step in float32 would add half a unit to the error."""
+"""Formulas for float32, in float64: each step in float32 would add half a unit to the error."""
 
 
 def _power(x: Number, y: Number) -> Number:
