@@ -80,6 +80,7 @@ PROVOKED: dict[str, list[str]] = {
             "register_static": "tuple",
         }.items()
     },
+    "irax.tree_util.register_pytree_node": ["irax.tree_util.register_pytree_node(dict, abs, abs)"],
     "irax.numpy.full": ["jnp.full(2, 300, 'uint8')"],
     "irax.numpy.full_like": ["jnp.full_like(jnp.ones(2, 'uint8'), 300)"],
     "irax.lax.full": ["lax.full((2,), 300, 'uint8')"],

@@ -2,7 +2,6 @@
 
 from typing import Any
 
-from irax.compat import jaxlib as jaxlib
 from irax.compat.finder import told_version
 from irax.compat.layers import GetAttr, modules_of
 
