@@ -177,6 +177,7 @@ def test_host_steps(numbers: Sequence[int]) -> None:
         (random_steps.HOSTED.steps, 38105, [19]),
         (random_steps.HOSTED.steps, 38108, range(24, 32)),
         (random_steps.HOSTED.steps, 38120, range(16, 24)),
+        (random_steps.HOSTED.steps, 38201, [31]),
     ],
 )
 @pytest.mark.slow

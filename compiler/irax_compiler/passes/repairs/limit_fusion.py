@@ -11,7 +11,6 @@ from typing import ClassVar
 import numpy as np
 
 from irax_compiler import mlir
-from irax_compiler.effects import is_dead
 from irax_compiler.mlir import Block, InsertionPoint, Module, Operation, Value, dtype_of, shape_of
 from irax_compiler.ops import barrier
 from irax_compiler.ops.comparison import select
@@ -111,31 +110,27 @@ class LimitFusion(Pass):
 
 
 def _choose(branch: Operation) -> None:
-    """Replace the results of a branch that are values from outside, or constants, by selects."""
+    """Replace a branch by selects if it does nothing but choose between values from outside and
+    constants. Others may call the host, for which IREE wants a branch whose results are used.
+    """
     ends = [mlir.terminator(region.blocks[0]) for region in branch.regions]
-    for i, result in enumerate(branch.results):
-        chosen = [end.operands[i] for end in ends]
-        if mlir.num_uses(result) and all(_is_chosen(x, branch) for x in chosen):
-            with InsertionPoint(branch), branch.location:
-                chosen = [_outside(x, branch) for x in chosen]
-                result.replace_all_uses_with(select(branch.operands[0], *chosen))
-    if is_dead(branch):
-        branch.erase()
+    inner = [operation for region in branch.regions for operation in walk(region.blocks[0])]
+    if not all(map(is_generated, inner)) or not all(map(_is_array, branch.results)):
+        return
+    with InsertionPoint(branch), branch.location:
+        pairs = zip(*(end.operands for end in ends), strict=True)
+        chosen = [select(branch.operands[0], *(_outside(x, branch) for x in xs)) for xs in pairs]
+    mlir.replace(branch, chosen)
 
 
-def _is_chosen(x: Value, branch: Operation) -> bool:
-    made = _made_within(x, branch)
-    return isinstance(x.type, mlir.RankedTensorType) and (made is None or is_generated(made))
+def _is_array(x: Value) -> bool:
+    return isinstance(x.type, mlir.RankedTensorType)
 
 
 def _outside(x: Value, branch: Operation) -> Value:
-    made = _made_within(x, branch)
-    return x if made is None else mlir.clone(made, {})[0]
-
-
-def _made_within(x: Value, branch: Operation) -> Operation | None:
+    """Return a value that a branch returns, or a copy of a constant that it makes."""
     made = mlir.definition(x)
-    return made if made is not None and made.parent == branch else None
+    return mlir.clone(made, {})[0] if made is not None and made.parent == branch else x
 
 
 def _of_single_elements(block: Block) -> list[Operation]:
