@@ -9,7 +9,7 @@ from tests.sampling import sample
 import irax
 import irax.numpy as jnp
 import irax_runtime
-from irax import errors, export
+from irax import errors, export, lax
 from irax_compiler.ops.evaluation.evaluator import Evaluator
 from irax_compiler.passes.sizes.refine import refined
 
@@ -344,3 +344,18 @@ def test_exported_functions_of_dimensions_that_equalities_define(
         for m, n in others:
             with pytest.raises(ValueError, match=r"expected size|does not hold|no .* fits"):
                 call(np.ones(m, np.float32), np.ones(n, np.float32))
+
+
+def test_gradient_of_a_selection_that_is_padded():
+    """The size of the cotangent is another expression than that of the operand."""
+
+    def loss(x):
+        chosen = jnp.where(x < 0.3, x, 1.5)
+        return jnp.sum(lax.pad(chosen, 0.5, [(0, 1, 0), (0, 1, 1)]) ** 2)
+
+    (n,) = export.symbolic_shape("n")
+    struct = irax.ShapeDtypeStruct((2, n - 1), "float32")
+    exported = export.export(irax.jit(irax.grad(loss)))(struct)
+    for size in (1, 2, 5):
+        x = np.linspace(-1, 1, 2 * size, dtype=np.float32).reshape(2, size)
+        np.testing.assert_allclose(exported.call(x), np.where(x < 0.3, 2 * x, 0))
