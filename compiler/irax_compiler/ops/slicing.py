@@ -214,8 +214,6 @@ class Pad(Op):
         unpadded = negated(ct, full((), 0, dtype_of(ct)))
         strides = tuple(i + 1 for i in self.interior_padding)
         ct_x = slice_(unpadded, (0,) * len(strides), shape_of(unpadded), strides)
-        # What is sliced may have another expression for the operand's size.
-        ct_x = shape.reshape(ct_x, shape_of(x))
         ct_value = None
         if isinstance(value, Linear):
             outside = self(full(shape_of(x), False, BOOL), full((), True, BOOL))

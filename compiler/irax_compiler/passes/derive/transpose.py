@@ -22,6 +22,7 @@ from irax_compiler.ops.core import (
 )
 from irax_compiler.ops.derived import Transposed
 from irax_compiler.ops.registry import read, traits_of
+from irax_compiler.ops.shape import reshape
 from irax_compiler.ops.structured import Call
 from irax_compiler.passes.core import (
     Deriver,
@@ -230,7 +231,7 @@ class TransposeDeriver(Deriver[Transposed]):
         choices = None if ct is None else self._choices_behind(op, ct, operands)
         if ct is None or choices is None:
             applied = [None if ct is None else ct.applied() for ct in given]
-            found = op.transpose(self, applied, operands)
+            found = _sized(op.transpose(self, applied, operands), operands)
             return [None if ct is None else Cotangent(ct) for ct in found]
         if op.selects:
             predicate, *branches = operands
@@ -243,7 +244,7 @@ class TransposeDeriver(Deriver[Transposed]):
                 found = [Cotangent(x.applied()) for x in found]
             pairs = zip(branches, found, strict=True)
             return [None, *(x if isinstance(branch, Linear) else None for branch, x in pairs)]
-        found = op.transpose(self, [ct.value], operands)
+        found = _sized(op.transpose(self, [ct.value], operands), operands)
         return [None if ct is None else Cotangent(ct, choices) for ct in found]
 
     def _choices_behind(
@@ -282,6 +283,18 @@ class TransposeDeriver(Deriver[Transposed]):
             return None
         (found,) = owner.operands
         return Choice(found, choice.taken) if shape_of(found) == tuple(to) else None
+
+
+def _sized(
+    cotangents: Sequence[Value | None], operands: Sequence[Value | Linear]
+) -> Sequence[Value | None]:
+    """Give cotangents the symbolic sizes of their operands, for which a rule may have found other
+    expressions, such as (2 * n + 1) // 2 for n.
+    """
+    return [
+        ct if ct is None or not any(map(is_symbolic, shape_of(x))) else reshape(ct, shape_of(x))
+        for ct, x in zip(cotangents, operands, strict=True)
+    ]
 
 
 def _check_linear(op: Op, operands: Sequence[Value | Linear]) -> None:
