@@ -60,19 +60,4 @@ __all__ = [
     "unflatten",
 ]
 
-_name_aliases(
-    globals(),
-    "all",
-    "broadcast",
-    "flatten",
-    "flatten_with_path",
-    "leaves",
-    "leaves_with_path",
-    "map",
-    "map_with_path",
-    "reduce",
-    "reduce_associative",
-    "structure",
-    "transpose",
-    "unflatten",
-)
+_name_aliases(globals(), *__all__)

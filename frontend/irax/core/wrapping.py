@@ -65,7 +65,7 @@ def renamed(function: _Function, name: str, module: str | None = None) -> _Funct
 
 def name_aliases(namespace: dict[str, Any], *names: str) -> None:
     """Give functions of a module that have other functions' names copies with their own."""
-    for name in names:
+    for name in (name for name in names if namespace[name].__name__ != name):
         namespace[name] = renamed(namespace[name], name, namespace["__name__"])
 
 
