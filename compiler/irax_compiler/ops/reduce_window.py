@@ -347,15 +347,10 @@ class ReduceWindow(DefinedOp):
     def batch(
         self, transform: Batching, operands: Sequence[Value], axes: Sequence[Axis]
     ) -> tuple[Sequence[Value], Sequence[Axis]]:
-        half = len(operands) // 2
-        if any(axis is not None for axis in axes[half:]):
+        moved = shape.reduced_with_lanes(transform.size, operands, axes)
+        if moved is None:
             return super().batch(transform, operands, axes)
-        xs = [
-            shape.batched_at(x, axis, transform.size, 0)
-            for x, axis in zip(operands[:half], axes[:half], strict=True)
-        ]
-        moved = replace(self, window=self.window.with_axis(0))
-        results = moved.build([*xs, *operands[half:]])
+        results = replace(self, window=self.window.with_axis(0)).build(moved)
         return results, [0] * len(results)
 
 

@@ -271,6 +271,19 @@ def batched_at(x: Value, axis: Axis, size: int, destination: int) -> Value:
     return BroadcastInDim(insert(shape, destination, size), dimensions)(x)
 
 
+def reduced_with_lanes(
+    size: int, operands: Sequence[Value], axes: Sequence[Axis]
+) -> list[Value] | None:
+    """Return the operands of a reduction, arrays and as many initial values, with the lanes of the
+    arrays first; None where an initial value has lanes.
+    """
+    half = len(operands) // 2
+    if any(axis is not None for axis in axes[half:]):
+        return None
+    pairs = zip(operands[:half], axes[:half], strict=True)
+    return [*(batched_at(x, axis, size, 0) for x, axis in pairs), *operands[half:]]
+
+
 def align(
     size: int, operands: Sequence[Value], axes: Sequence[Axis]
 ) -> tuple[Sequence[Value], int]:

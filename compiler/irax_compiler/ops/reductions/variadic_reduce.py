@@ -118,15 +118,10 @@ class VariadicReduce(DefinedOp):
     def batch(
         self, transform: Batching, operands: Sequence[Value], axes: Sequence[Axis]
     ) -> tuple[Sequence[Value], Sequence[Axis]]:
-        half = len(operands) // 2
-        if any(axis is not None for axis in axes[half:]):
+        moved = shape.reduced_with_lanes(transform.size, operands, axes)
+        if moved is None:
             return super().batch(transform, operands, axes)
-        xs = [
-            shape.batched_at(x, axis, transform.size, 0)
-            for x, axis in zip(operands[:half], axes[:half], strict=True)
-        ]
-        moved = replace(self, dimensions=tuple(d + 1 for d in self.dimensions))
-        results = moved.build([*xs, *operands[half:]])
+        results = replace(self, dimensions=tuple(d + 1 for d in self.dimensions)).build(moved)
         return results, [0] * len(results)
 
 
