@@ -127,7 +127,7 @@ def replayed(function: _Function, numbers_vary: bool = False) -> _Function:
 
 
 class _OwnAttributes(dict[str, Any]):
-    """The attributes of a function, of which `functools.wraps` takes no stages over: the stages of
+    """A function's `__dict__` that `functools.wraps` copies without the stages: those of
     `vmap(sin)`, and of a user's function around it, are not those of sin.
     """
 

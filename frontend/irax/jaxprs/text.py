@@ -137,7 +137,7 @@ def _said(eqn: Any) -> list[tuple[str, Any]]:
 
 
 def _is_unset(value: Any) -> bool:
-    """Return True for an option of `jit` that is as it is where none is given."""
+    """Return True for an option of `jit` that has its default."""
     if isinstance(value, tuple):
         return all(map(_is_unset, value))
     return value in (None, False, UNSPECIFIED, Inline.AUTO) or getattr(value, "empty", False)

@@ -84,8 +84,8 @@ def _shift_bits(operation: Operation) -> None:
 
 
 def _of_same_bits(x: Value, dtype: np.dtype) -> Value:
-    """The numbers of a dtype that have the bits of others as wide: of integers, or of floats of 4
-    bits, whose numbers and codes stand for each other.
+    """Bitcast between dtypes of one width, of integers and of floats of 4 bits, by way of the codes
+    of the floats.
     """
     source, byte = dtype_of(x), np.dtype(np.uint8)
     if inexact(source):

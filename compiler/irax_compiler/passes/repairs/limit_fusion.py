@@ -18,7 +18,7 @@ from irax_compiler.ops.control_flow.branches import If
 from irax_compiler.ops.conversion import Convert
 from irax_compiler.ops.registry import is_generated
 from irax_compiler.ops.shape import Reshape
-from irax_compiler.passes.core import Pass, nested, register_pass, runs_blocks, walk
+from irax_compiler.passes.core import Pass, register_pass, runs_blocks, walk
 from irax_compiler.passes.rewriting import put_barrier_behind, without_reshapes
 
 _APART = {
@@ -58,14 +58,14 @@ class LimitFusion(Pass):
     depth: int = 256
 
     def run(self, module: Module) -> None:
-        for operation in list(nested(module.operation)):
-            if operation.name == If.name:
-                _choose(operation)
         for function in mlir.functions(module).values():
             for block in function.regions[0]:
                 self._divide(block)
 
     def _divide(self, block: Block) -> None:
+        for operation in walk(block):
+            if operation.name == If.name:
+                _choose(operation)
         for last in _divisions(_of_single_elements(block), self.reads):
             put_barrier_behind(last)
         read: dict[Value, frozenset[Value]] = {}
@@ -111,7 +111,8 @@ class LimitFusion(Pass):
 
 def _choose(branch: Operation) -> None:
     """Replace a branch by selects if it does nothing but choose between values from outside and
-    constants. Others may call the host, for which IREE wants a branch whose results are used.
+    constants. Any other may call the host, and IREE drops a branch whose results nobody uses, with
+    the calls in it.
     """
     ends = [mlir.terminator(region.blocks[0]) for region in branch.regions]
     inner = [operation for region in branch.regions for operation in walk(region.blocks[0])]
