@@ -28,7 +28,7 @@ FAULTS = {
     "raises": "a fault of process 1",
     "leaves": "has waited for other ranks for more than 2 seconds",
     "leaves-later": "has waited for other ranks for more than 2 seconds",
-    "is-killed": "signal 9|Killed",
+    "is-killed": r"signal 9|Killed|lost rank 1 on host .*, which has ended",
     "is-stopped": "has not been heard of for|has waited for other ranks for more than 2 seconds",
 }
 """The faults of process 1, and what the job says of each."""

@@ -229,7 +229,7 @@ def test_a_fault_of_a_device_ends_the_job():
     "fault, message",
     [
         ("raise", "a fault of rank 1"),
-        ("kill", "signal 9|Killed"),
+        ("kill", r"signal 9|Killed|lost rank 1 on host .*, which has ended"),
         ("stop", "rank 0 .* (lost rank 1 |exchange has waited)"),
         ("hang", "rank .* exchange has waited for other ranks for more than 2 seconds"),
         ("exit", "has waited for other ranks"),
