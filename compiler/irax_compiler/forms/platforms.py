@@ -83,15 +83,9 @@ def _take_branch(case: Operation) -> None:
         return
     last = len(case.regions) - 1
     block = case.regions[index if 0 <= index <= last else last].blocks[0]
-    *inner, returns = (view.operation for view in block.operations)
-    env: dict[Value, Value] = {}
     with InsertionPoint(case):
-        for operation in inner:
-            mlir.copy(operation, env)
-    for result, value in zip(case.results, returns.operands, strict=True):
-        taken: Any = env.get(value, value)
-        result.replace_all_uses_with(taken)
-    case.erase()
+        results = mlir.copy_block(block, {})
+    mlir.replace(case, results)
 
 
 def _integer(x: Value) -> int | None:

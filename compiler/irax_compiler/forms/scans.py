@@ -54,11 +54,8 @@ def loop_of_scan(operation: Operation, number: int) -> Sequence[Value] | None:
         place = elementwise.subtract(last, step) if is_reverse else step
         carried, ys = state[: len(inits)], state[len(inits) :]
         rows = [row(x, place) for x in inputs]
-        env: dict[Value, Value] = dict(zip(block.arguments, [*rows, *carried], strict=True))
-        *body, returns = (view.operation for view in block.operations)
-        for inner in body:
-            mlir.copy(inner, env)
-        found = [env[v] for v in returns.operands]
+        env = dict(zip(block.arguments, [*rows, *carried], strict=True))
+        found = mlir.copy_block(block, env)
         new = [with_row(y, r, place) for y, r in zip(ys, found[:num_outputs], strict=True)]
         return [elementwise.add(step, one), *found[num_outputs:], *new]
 

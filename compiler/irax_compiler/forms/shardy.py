@@ -83,12 +83,10 @@ def rewrite(module: Module) -> None:
 def _inline(operation: Operation) -> None:
     """Put the operations of a named computation in its place."""
     block = operation.regions[0].blocks[0]
-    env: dict[Any, Any] = dict(zip(block.arguments, operation.operands, strict=True))
-    *inner, last = (view.operation for view in block.operations)
     with InsertionPoint(operation):
-        for one in inner:
-            mlir.copy(one, env)
-    mlir.replace(operation, [env.get(v, v) for v in last.operands])
+        env = dict(zip(block.arguments, operation.operands, strict=True))
+        results = mlir.copy_block(block, env)
+    mlir.replace(operation, results)
 
 
 def _check(module: Module) -> None:
@@ -188,11 +186,10 @@ def _as_call(module: Module, operation: Operation, meshes: Meshes, name: str) ->
         if not isinstance(type_, mlir.RankedTensorType):
             raise ValueError(f"{operation.name} at {operation.location} of {type_}: not supported")
     function = mlir.new_function(module, name, types, operation.location)
-    env = dict(zip(block.arguments, mlir.arguments(function), strict=True))
-    *inner, last = (view.operation for view in block.operations)
     with InsertionPoint(mlir.body(function)):
-        mlir.clone_all(inner, env)
-    mlir.finish_function(function, [env[v] for v in last.operands])
+        env = dict(zip(block.arguments, mlir.arguments(function), strict=True))
+        results = mlir.copy_block(block, env)
+    mlir.finish_function(function, results)
     manual.set_mesh_around(function, mesh)
 
     def specs(found: Sequence[Sharding]) -> tuple[Spec, ...]:

@@ -61,6 +61,7 @@ from irax_compiler.mlir.operations import (
     clone_on,
     comparable,
     copy,
+    copy_block,
     current_location,
     definition,
     emit,

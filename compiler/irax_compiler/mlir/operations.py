@@ -214,13 +214,26 @@ def clone_all(operations: Iterable[Operation], env: dict[Value, Value]) -> None:
         env.update(zip(operation.results, clone(operation, env), strict=True))
 
 
-def copy(operation: Operation, env: dict[Value, Value]) -> None:
-    """A copy that uses what `env` has for the values the operation uses, or the same values; `env`
-    then has its results.
+def copy(operation: Operation, env: dict[Value, Value]) -> list[Value]:
+    """Copies an operation to the insertion point, and returns the results; it uses what `env` has
+    for a value, or the same value. `env` then has its results.
     """
     used = (*operation.operands, *captured(operation))
     copies = clone(operation, {x: env.get(x, x) for x in used})
     env.update(zip(operation.results, copies, strict=True))
+    return copies
+
+
+def copy_block(block: Block, env: Mapping[Value, Value]) -> list[Value]:
+    """Copies the operations of a block but its terminator to the insertion point, and returns what
+    stands for the terminator's operands; `env` has what stands for arguments and captured values,
+    as `copy` takes it.
+    """
+    known = dict(env)
+    *operations, last = (view.operation for view in block.operations)
+    for operation in operations:
+        copy(operation, known)
+    return [known.get(x, x) for x in last.operands]
 
 
 def _replace_captured(block: Block, env: Mapping[Value, Value]) -> None:

@@ -22,6 +22,9 @@ from irax_compiler.ops.registry import read
 from irax_compiler.passes.core import Pass, nested, register_pass
 from irax_compiler.passes.host.host import host_call, is_host_call, read_host_call
 
+_Env = dict[Value, Value]
+"""Values, and their copies where tokens are passed; those without one stand for themselves."""
+
 
 @register_pass
 class Callbacks(Pass):
@@ -45,7 +48,7 @@ class Callbacks(Pass):
                     token = full((), 0, np.dtype(np.int32))
                 for operation in acting:
                     with InsertionPoint(operation):
-                        *results, token = _with_token(operation, _Env(), token)
+                        *results, token = _with_token(operation, {}, token)
                     mlir.replace(operation, results)
                 last = mlir.definition(token)
                 assert last is not None
@@ -64,13 +67,6 @@ def _leaves(operation: Operation) -> bool:
     return is_callback(operation) or is_foreign_function(operation)
 
 
-class _Env(dict[Value, Value]):
-    """A map from values to their replacements; values without one map to themselves."""
-
-    def __missing__(self, value: Value) -> Value:
-        return value
-
-
 def _pure(operation: Operation, operands: Sequence[Value]) -> Sequence[Value]:
     op = read(operation)
     assert isinstance(op, Callback)
@@ -83,7 +79,7 @@ def _with_token(operation: Operation, env: _Env, token: Value) -> Sequence[Value
     """Build an operation with side effects at the insertion point, with operands replaced by `env`
     and a token; return its results and the next token.
     """
-    operands = [env[v] for v in operation.operands]
+    operands = [env.get(v, v) for v in operation.operands]
     with operation.location:
         if _leaves(operation):
             op = read(operation)
@@ -92,7 +88,7 @@ def _with_token(operation: Operation, env: _Env, token: Value) -> Sequence[Value
             parameters: dict[str, Any] = {**op.import_parameters, "acts": True}
             return host_call(op.imports[1], given, types, **parameters)
         if not operation.regions:  # a call of a host function that takes no token
-            return [*mlir.clone(operation, env), token]
+            return [*mlir.copy(operation, env), token]
         if operation.name == "stablehlo.while":
             return _loop(operation, operands, env, token)
         branches = [
@@ -125,12 +121,12 @@ def _loop(
 
 def _block(block: Block, arguments: Sequence[Value], env: _Env, token: Value) -> list[Value]:
     """Copy a block to the insertion point; return its terminator's operands and the next token."""
-    env = _Env({**env, **dict(zip(block.arguments, arguments, strict=True))})
+    env = {**env, **dict(zip(block.arguments, arguments, strict=True))}
     *operations, last = (view.operation for view in block.operations)
     for operation in operations:
         if effects.has_effects(operation):
             *found, token = _with_token(operation, env, token)
+            env.update(zip(operation.results, found, strict=True))
         else:
-            found = mlir.clone(operation, env)
-        env.update(zip(operation.results, found, strict=True))
-    return [*(env[v] for v in last.operands), token]
+            mlir.copy(operation, env)
+    return [*(env.get(v, v) for v in last.operands), token]

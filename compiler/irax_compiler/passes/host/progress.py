@@ -97,21 +97,21 @@ def _split(loop: Operation, told: Sequence[Operation]) -> None:
         return
 
     def block_of_steps(*state: Value) -> Sequence[Value]:
-        env = _Env(zip(body.arguments, state, strict=True))
+        env: dict[Value, Value] = dict(zip(body.arguments, state, strict=True))
         for operation in [*before, first]:
-            env.update(zip(operation.results, mlir.clone(operation, env), strict=True))
+            mlir.copy(operation, env)
         zero, one = full((), 0, I32), full((), 1, I32)
         steps = maximum(env[first.results[0]], one)
         _forget(told)
         return while_loop(
-            lambda *inner: and_(*_copied(condition, inner[:-1]), less(inner[-1], steps)),
-            lambda *inner: [*_copied(body, inner[:-1]), add(inner[-1], one)],
+            lambda *inner: and_(*_results(condition, inner[:-1]), less(inner[-1], steps)),
+            lambda *inner: [*_results(body, inner[:-1]), add(inner[-1], one)],
             [*state, zero],
         )[:-1]
 
     with InsertionPoint(loop), loop.location:
         results = while_loop(
-            lambda *state: _copied(condition, state), block_of_steps, list(loop.operands)
+            lambda *state: _results(condition, state), block_of_steps, list(loop.operands)
         )
     mlir.replace(loop, results)
 
@@ -133,20 +133,9 @@ def _forget(told: Sequence[Operation]) -> None:
             mlir.replace(operation, [full((), 1, I32)])
 
 
-class _Env(dict[Value, Value]):
-    """A map from values to their replacements; values without one map to themselves."""
-
-    def __missing__(self, value: Value) -> Value:
-        return value
-
-
-def _copied(block: Block, arguments: Sequence[Value]) -> list[Value]:
-    """Copy a block to the insertion point, and return its terminator's operands."""
-    env = _Env(zip(block.arguments, arguments, strict=True))
-    *operations, last = (view.operation for view in block.operations)
-    for operation in operations:
-        env.update(zip(operation.results, mlir.clone(operation, env), strict=True))
-    return [env[v] for v in last.operands]
+def _results(block: Block, arguments: Sequence[Value]) -> list[Value]:
+    """Copy a block to the insertion point for some arguments, and return its results."""
+    return mlir.copy_block(block, dict(zip(block.arguments, arguments, strict=True)))
 
 
 def _before(operation: Operation, loop: Operation) -> list[Operation] | None:

@@ -143,12 +143,8 @@ def _without(loop: Operation, how: Count, sums: Sequence[_Sum]) -> list[Value]:
     stacks = [full((how.steps, *shape_of(x.value)), 0, dtype_of(x.value)) for x in kinds]
 
     def go_on(*state: Value) -> list[Value]:
-        env: dict[Value, Value] = {}
-        env.update(zip((condition.arguments[i] for i in kept), state, strict=False))
-        for operation in walk(condition):
-            mlir.copy(operation, env)
-        (holds,) = mlir.terminator(condition).operands
-        return [env.get(holds, holds)]
+        arguments = (condition.arguments[i] for i in kept)
+        return mlir.copy_block(condition, dict(zip(arguments, state, strict=False)))
 
     def advance(*state: Value) -> list[Value]:
         env: dict[Value, Value] = {}

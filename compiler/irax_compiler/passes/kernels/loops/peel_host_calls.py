@@ -45,7 +45,7 @@ else:
 _BOOL = np.dtype(bool)
 
 _Env = dict[Value, Value]
-"""Values of a loop's body, and their copies elsewhere."""
+"""Values of a loop's body, and their copies elsewhere; those without one stand for themselves."""
 
 
 @register_pass
@@ -74,7 +74,7 @@ def _split(loop: Operation) -> None:
         return
     last = mlir.terminator(loop.regions[1].blocks[0])
     with InsertionPoint(last), loop.location:
-        again = mlir.clone(quiet, _Same())
+        again = mlir.copy(quiet, {})
     copy = mlir.definition(again[0])
     assert copy is not None
     for i, x in enumerate(last.operands):
@@ -82,13 +82,6 @@ def _split(loop: Operation) -> None:
     for user, results in ((loop, first), (last, again)):
         for i, x in enumerate(results):
             user.operands[i] = x
-
-
-class _Same(_Env):
-    """Values without a copy stand for themselves."""
-
-    def __missing__(self, value: Value) -> Value:
-        return value
 
 
 def _quiet(loop: Operation) -> Sequence[Value]:
@@ -115,7 +108,7 @@ def _quiet(loop: Operation) -> Sequence[Value]:
 
 
 def _given(block: Block, arguments: Sequence[Value]) -> _Env:
-    return _Same(zip(block.arguments, arguments, strict=True))
+    return dict(zip(block.arguments, arguments, strict=True))
 
 
 def _results(block: Block) -> list[Value]:
@@ -148,8 +141,8 @@ def _is_taken(block: Block, env: _Env) -> Value:
 
 
 def _takes_calling_branch(operation: Operation, block: Block, env: _Env) -> Value:
-    _values(block, [operation.operands[0], *mlir.captured(operation)], env)
-    chooser, branches = env[operation.operands[0]], [r.blocks[0] for r in operation.regions]
+    chooser, *_ = _values(block, [operation.operands[0], *mlir.captured(operation)], env)
+    branches = [r.blocks[0] for r in operation.regions]
     if operation.name == "stablehlo.if":
         match [not _may_be_quiet(b) for b in branches], [bool(_calling(b)) for b in branches]:
             case [True, _], [_, False]:
@@ -159,7 +152,7 @@ def _takes_calling_branch(operation: Operation, block: Block, env: _Env) -> Valu
 
     def taken(branch: Block) -> list[Value]:
         always = not _may_be_quiet(branch)
-        return [full((), True, _BOOL) if always else _is_taken(branch, _Same(env))]
+        return [full((), True, _BOOL) if always else _is_taken(branch, dict(env))]
 
     choices = [lambda branch=branch: taken(branch) for branch in branches]
     return choose(operation.name, chooser, choices)[0]
@@ -176,10 +169,10 @@ def _values(block: Block, wanted: Sequence[Value], env: _Env) -> list[Value]:
     for operation in _needed(block, wanted, env):
         if operation in calling:
             results = _without_calls(operation, env)
+            env.update(zip(operation.results, results, strict=True))
         else:
-            results = mlir.clone(operation, env)
-        env.update(zip(operation.results, results, strict=True))
-    return [env[x] for x in wanted]
+            mlir.copy(operation, env)
+    return [env.get(x, x) for x in wanted]
 
 
 def _needed(block: Block, wanted: Sequence[Value], env: Mapping[Value, Value]) -> list[Operation]:
@@ -207,7 +200,8 @@ def _without_calls(operation: Operation, env: _Env) -> Sequence[Value]:
     def build(branch: Block) -> Sequence[Value]:
         if branch not in quiet:
             return [zeros_like(x) for x in operation.results]
-        return _values(branch, _results(branch), _Same(env))
+        return _values(branch, _results(branch), dict(env))
 
     choices = [lambda branch=branch: build(branch) for branch in branches]
-    return choose(operation.name, env[operation.operands[0]], choices)
+    chooser = operation.operands[0]
+    return choose(operation.name, env.get(chooser, chooser), choices)

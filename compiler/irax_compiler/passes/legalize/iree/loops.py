@@ -83,11 +83,5 @@ def _is_fixed(x: Value) -> bool:
 
 def _inlined(condition: Block, values: Sequence[Value]) -> Value:
     """The value of a loop's condition for some carried values."""
-    env: dict[Value, Value] = dict(zip(condition.arguments, values, strict=True))
-    for view in list(condition.operations)[:-1]:
-        inner = view.operation
-        # What the condition uses from outside is there in the body too.
-        here = {v: env.get(v, v) for v in [*inner.operands, *mlir.captured(inner)]}
-        env.update(zip(inner.results, mlir.clone(inner, here), strict=True))
-    (result,) = mlir.terminator(condition).operands
-    return env.get(result, result)
+    (result,) = mlir.copy_block(condition, dict(zip(condition.arguments, values, strict=True)))
+    return result

@@ -6,7 +6,6 @@ from collections.abc import Mapping, Sequence
 
 from irax_compiler import mlir
 from irax_compiler.mlir import Block, InsertionPoint, Operation, Value
-from irax_compiler.passes.core import walk
 from irax_compiler.passes.optimize.simplify.numbering import first_places
 from irax_compiler.passes.rewriting import rewrites
 
@@ -43,11 +42,8 @@ def unneeded_results(branch: Operation) -> Sequence[Value] | None:
 
 def _return_some(block: Block, kept: Sequence[int]) -> None:
     """Copy a block to the insertion point, to return some of what it returns."""
-    env: dict[Value, Value] = {}
-    for operation in walk(block):
-        mlir.copy(operation, env)
-    last: list[Value] = list(mlir.terminator(block).operands)
-    mlir.emit("stablehlo.return", [env.get(last[i], last[i]) for i in kept], {}, [])
+    results = mlir.copy_block(block, {})
+    mlir.emit("stablehlo.return", [results[i] for i in kept], {}, [])
 
 
 def _returned(branch: Operation) -> list[tuple[Value, ...]]:

@@ -10,7 +10,6 @@ from collections.abc import Sequence
 from irax_compiler import mlir
 from irax_compiler.mlir import Operation, Value
 from irax_compiler.ops.control_flow.trip_counts import trip_count
-from irax_compiler.passes.core import walk
 from irax_compiler.passes.rewriting import rewrites
 
 
@@ -26,7 +25,4 @@ def loop_of_one_step(loop: Operation) -> Sequence[Value] | None:
     if trip_count(loop, {}) != 1:
         return None
     body = loop.regions[1].blocks[0]
-    env: dict[Value, Value] = dict(zip(body.arguments, loop.operands, strict=True))
-    for operation in walk(body):
-        mlir.copy(operation, env)
-    return [env.get(x, x) for x in mlir.terminator(body).operands]
+    return mlir.copy_block(body, dict(zip(body.arguments, loop.operands, strict=True)))
