@@ -34,6 +34,10 @@ from irax.execution.shardings import program_shardings
 from irax.transforms.deferred_rules import with_rules
 from irax_compiler import api, mlir, targets
 from irax_runtime.device import Device
+from irax_runtime.mesh import MeshDevice, devices_of
+
+if TYPE_CHECKING:
+    from irax_runtime.pjrt.topology import Topology
 
 CompilerOptions = dict[str, str | bool]
 """Options of XLA's, by name: accepted, and of no effect."""
@@ -376,8 +380,11 @@ class Lowered(Stage):
         """
         check_compiler_options(compiler_options)
         if topology is not None:
-            return CompiledForTopology(self._traced, self._in_tree, topology)
+            return CompiledForTopology.by_name(self._traced, self._in_tree, topology)
         device = self._traced.device(self._device)
+        elsewhere = getattr(devices_of(device)[0], "topology", None)
+        if elsewhere is not None:
+            return CompiledForTopology(self._traced, self._in_tree, elsewhere, device, self._told)
         if device_assignment is not None:
             device = _only_device(device_assignment)
         self._traced.compile(device)
@@ -555,16 +562,38 @@ class CompiledForTopology(Stage):
     jax-cuda13-pjrt that for GPUs.
     """
 
-    def __init__(self, traced: Program, in_tree: Any, topology: str) -> None:
-        """Compiles it, for one of the chips."""
+    def __init__(
+        self,
+        traced: Program,
+        in_tree: Any,
+        topology: Topology,
+        device: Any = None,
+        told: Sequence[Sharding | None] = (),
+    ) -> None:
+        """Compiles it, for one of the chips; or for the chips that are a mesh's devices, whose
+        arguments are divided as they are `told`.
+        """
+        super().__init__(traced, in_tree, None, ())
+        module, name = traced.traced.builder.module, traced.traced.name
+        self._device, self._shardings, self._out_shardings = device, [], []
+        chips: list[int] | None = None
+        if device is not None:
+            self._shardings = program_shardings.of_arguments(traced, device, told)
+            module, self._out_shardings = program_shardings.divided(traced, device, self._shardings)
+            if isinstance(device, MeshDevice):
+                chips = [chip.id for chip in device.devices]
+        lowered = api.lower(module, name, topology.target)
+        artefact = targets.compile(lowered, topology.target, traced.donated)
+        self._program = topology.compile(artefact, chips)
+
+    @classmethod
+    def by_name(cls, traced: Program, in_tree: Any, topology: str) -> CompiledForTopology:
+        """Compiles it for one of the chips of a topology."""
         from irax_runtime.pjrt.topology import topology_for
         from irax_runtime.vendors import gpu_topologies
 
-        super().__init__(traced, in_tree, None, ())
         platform = "cuda" if gpu_topologies.is_one(topology) else "tpu"
-        chips = topology_for(platform, topology)
-        lowered = api.lower(traced.traced.builder.module, traced.traced.name, chips.target)
-        self._program = chips.compile(targets.compile(lowered, chips.target, traced.donated))
+        return cls(traced, in_tree, topology_for(platform, topology))
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__} {self._program!r}>"
@@ -575,6 +604,33 @@ class CompiledForTopology(Stage):
             f"{self._traced.traced.name} was compiled for {self._program.topology!r} and cannot "
             "be called here"
         )
+
+    @property
+    def input_shardings(self) -> Any:
+        """The shardings of the arguments, as `(args, kwargs)`, where the chips are devices.
+
+        Raises:
+            ValueError: the program was compiled for a topology by its name.
+        """
+        self._check_devices()
+        return _tree_of(self._in_tree, self._arguments(self._shardings), _of_words)
+
+    @property
+    def output_shardings(self) -> Any:
+        """The shardings of the results, where the chips are devices.
+
+        Raises:
+            ValueError: the program was compiled for a topology by its name.
+        """
+        self._check_devices()
+        return _tree_of(self._out_tree, self._returned(self._out_shardings), _of_words)
+
+    def _check_devices(self) -> None:
+        if self._device is None:
+            raise ValueError(
+                f"{self._traced.traced.name} was compiled for {self._program.topology.name!r} by "
+                "its name: take devices from irax.experimental.topologies"
+            )
 
     def as_text(self) -> str:
         """Return the program as text: the HLO that XLA's compiler has optimised."""

@@ -70,8 +70,6 @@ _REASONS = {
     "keys that are used again are not found": ("experimental: key_reuse",),
     "use irax.profiler, irax.explain, and irax run --time": ("experimental: profiler roofline",),
     "irax show has the lines of each operation, stage by stage": ("experimental: source_mapper",),
-    "jit(f).lower(x).compile(topology='v5e:2x2x1') and irax compile --topology compile for chips "
-    "that are not here": ("experimental: topologies",),
     "XLA alone reads such metadata": ("experimental: xla_metadata",),
     "a platform is added as docs/devices.md says": (
         "extend.backend: register_backend_cache register_backend_factory",

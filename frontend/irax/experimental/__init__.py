@@ -20,11 +20,13 @@ if TYPE_CHECKING:
         rnn,
         serialize_executable,
         sparse,
+        topologies,
     )
 
 _MODULES = (
     *("checkify", "compute_on", "custom_partitioning", "jet", "layout", "mesh_utils"),
     *("multihost_utils", "random", "rnn", "serialize_executable", "sparse"),
+    "topologies",
 )
 
 

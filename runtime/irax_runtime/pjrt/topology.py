@@ -12,6 +12,7 @@ import ctypes
 import operator
 import os
 import tempfile
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -95,13 +96,17 @@ class Topology:
             chips.append({"id": number, "kind": kind_name, **attributes})
         return sorted(chips, key=operator.itemgetter("id"))
 
-    def compile(self, artefact: bytes) -> CompiledForTopology:
+    def compile(self, artefact: bytes, order: Sequence[int] | None = None) -> CompiledForTopology:
         """The program of an artefact of `target`, compiled for the topology's first chip, or for as
         many as the program's mesh has devices, each of which runs a replica.
 
+        Args:
+            artefact: the program.
+            order: the numbers of these chips, in the order of the mesh; None for their own.
+
         Raises:
             ValueError: the bytes are no such artefact, or one that is compiled already; or the
-                topology has fewer chips.
+                topology has fewer chips; or the order is of others than the first.
             PjrtError: the compiler refuses the program; the message is the compiler's.
         """
         header, program = programs.split(artefact)
@@ -113,9 +118,16 @@ class Topology:
                 f"{header['name']} is a program of {programs.of_mesh(header)}: {self.name} has "
                 f"{len(self.chips)}; expected a larger topology or a smaller mesh"
             )
-        return CompiledForTopology(self, self._compile(program, count), header, program)
+        first = [chip["id"] for chip in self.chips[:count]]
+        chips = first if order is None else list(order)
+        if sorted(chips) != first:
+            raise ValueError(
+                f"{header['name']} is a program of the chips {chips} of {self.name}: expected the "
+                f"first {count}, in any order: its compiler takes no others"
+            )
+        return CompiledForTopology(self, self._compile(program, chips), chips, header, program)
 
-    def _compile(self, program: bytes, count: int, settings: Settings | None = None) -> int:
+    def _compile(self, program: bytes, chips: list[int], settings: Settings | None = None) -> int:
         if os.getpid() != self._process:
             raise PjrtError(
                 abi.Error_Code.FAILED_PRECONDITION,
@@ -123,7 +135,7 @@ class Topology:
                 "processes that use it with multiprocessing.get_context('spawn')",
             )
         described = programs.for_compiler(program)
-        options = compile_options([chip["id"] for chip in self.chips[:count]], settings)
+        options = compile_options(chips, settings)
         return self.api.call(
             "Compile",
             topology=self.pointer,
@@ -137,10 +149,16 @@ class CompiledForTopology:
     """A program compiled for chips of a topology: to be looked at, and taken to such chips."""
 
     def __init__(
-        self, topology: Topology, pointer: int, header: dict[str, Any], program: bytes
+        self,
+        topology: Topology,
+        pointer: int,
+        chips: list[int],
+        header: dict[str, Any],
+        program: bytes,
     ) -> None:
         self.topology = topology
         self._pointer = pointer
+        self._chips = chips
         self.name: str = header["name"]
         self.arguments = parse_signature(header["args"])
         self.results = parse_signature(header["results"])
@@ -186,7 +204,7 @@ class CompiledForTopology:
         """
         with tempfile.TemporaryDirectory(prefix="irax-hlo-") as folder:
             settings = {"xla_dump_to": folder, "xla_dump_hlo_as_text": True}
-            again = self.topology._compile(self._program, self.count, settings)
+            again = self.topology._compile(self._program, self._chips, settings)
             self.topology.api.call("Executable_Destroy", executable=again)
             for file in sorted(Path(folder).rglob("*.txt")):
                 if file.name.endswith("after_optimizations.txt"):

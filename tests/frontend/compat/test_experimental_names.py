@@ -5,7 +5,7 @@ import pytest
 
 import irax
 import irax.numpy as jnp
-from irax.experimental import compute_on, custom_partitioning, rnn, serialize_executable
+from irax.experimental import compute_on, custom_partitioning, rnn, serialize_executable, topologies
 from irax.experimental import random as irax_random
 
 INPUT, HIDDEN, LAYERS, BATCH, TIME = 3, 4, 2, 2, 5
@@ -168,3 +168,15 @@ def test_rules_for_other_compilers():
     assert repr(rule) == told
     with pytest.raises(ValueError, match="two factors or more"):
         custom_partitioning.CompoundFactor("a")
+
+
+def test_topologies_of_devices_that_are_here():
+    here = topologies.get_attached_topology("cpu")
+    assert here.devices == irax.devices("cpu")
+    assert topologies.make_mesh(here, (len(here.devices),), ("x",)).devices.tolist() == here.devices
+    with pytest.raises(NotImplementedError, match="topology not implemented for cpu"):
+        topologies.get_topology_desc("x", "cpu")
+    with pytest.raises(NotImplementedError, match="devices of this process have no topology"):
+        here.serialize()
+    with pytest.raises(ValueError, match="no topology that irax has serialized"):
+        topologies.TopologyDescription.deserialize(b"x")

@@ -75,3 +75,61 @@ def test_a_function_compiled_ahead_of_time():
         print(refused[:10] + ", refused")
         """,
     )
+
+
+def test_chips_of_a_topology_are_devices_of_meshes():
+    """A product divided over four chips, beside what one of them holds and computes alone."""
+    prints(
+        "tpu:1 TPU v5 lite tpu 4\n"
+        "32768 32768 True P('x', None) P('x', 'y')\n"
+        "65536 True\n"
+        "tpu:3\n"
+        "Chip('tpu', id=1, coords=(1,0,0)) of 'v5e:2x2x1' is not here: arrays cannot be put there\n"
+        "f is a program of the chips [2, 3] of v5e:2x2x1: expected the first 2, in any order: its "
+        "compiler takes no others\n"
+        "f was compiled for <v5e:2x2x1: 4 of TPU v5 lite> and cannot be called here\n"
+        "f was compiled for 'v5e:2x2x1' by its name: take devices from "
+        "irax.experimental.topologies\n"
+        "True True",
+        """
+        import copy, pickle
+        import irax, irax.numpy as jnp
+        from irax.experimental import topologies
+        from irax.sharding import Mesh, NamedSharding, PartitionSpec as P, SingleDeviceSharding
+
+        def f(x):
+            return x @ x.T
+
+        def told(use, *errors):
+            try:
+                use()
+            except errors as error:
+                return str(error)
+
+        def lowered(sharding):
+            x = irax.ShapeDtypeStruct((128, 128), "float32", sharding=sharding)
+            return irax.jit(f).lower(x)
+
+        four = topologies.get_topology_desc("v5e:2x2x1", "tpu")
+        second = four.devices[1]
+        print(second, second.device_kind, second.platform, second.client.device_count())
+        mesh = topologies.make_mesh(four, (2, 2), ("x", "y"))
+        program = lowered(NamedSharding(mesh, P("x", "y"))).compile()
+        memory = program.memory_analysis()
+        text = program.as_text()
+        print(memory.argument_size_in_bytes, memory.output_size_in_bytes, "all-" in text,
+              program.output_shardings.spec, program.input_shardings[0][0].spec)
+        alone = lowered(SingleDeviceSharding(second)).compile()
+        print(alone.memory_analysis().argument_size_in_bytes,
+              alone.cost_analysis()["flops"] > 3 * program.cost_analysis()["flops"])
+        again = topologies.TopologyDescription.deserialize(four.serialize())
+        print(again.devices[3])
+        print(told(lambda: jnp.ones(3, device=second), RuntimeError))
+        half = Mesh(four.devices[2:], ("x",))
+        print(told(lambda: lowered(NamedSharding(half, P("x"))).compile(), ValueError))
+        print(told(lambda: program(jnp.ones((128, 128))), RuntimeError))
+        named = lowered(None).compile(topology="v5e:2x2x1")
+        print(told(lambda: named.output_shardings, ValueError))
+        print(pickle.loads(pickle.dumps(second)) is second, again.devices == four.devices)
+        """,
+    )

@@ -16,6 +16,7 @@ from irax.core.shardings.sharded import (
 )
 from irax.core.shardings.shardings import NamedSharding, Sharding
 from irax.execution.program import Program
+from irax_compiler import api, mlir
 from irax_runtime.mesh import MeshDevice, MeshExecutable, Spec
 
 
@@ -68,6 +69,28 @@ def of_results(program: Program, device: Any, arguments: Sequence[Sharding]) -> 
     specs = executable.layouts_of_results([*given, *captured])
     pairs = zip(specs[: len(kinds)], kinds, strict=True)
     return [sharding_on(executable.device, spec).with_memory_kind(kind) for spec, kind in pairs]
+
+
+def divided(
+    program: Program, device: Any, arguments: Sequence[Sharding]
+) -> tuple[mlir.Module, list[Sharding]]:
+    """Return the module of a program that is divided for the devices of a mesh, and the shardings
+    of its results; of a program for one device, the module itself.
+    """
+    module, name = program.traced.builder.module, program.traced.name
+    kinds = [aval.memory_kind for aval in program.traced.results]
+    if not isinstance(device, MeshDevice):
+        return module, [sharding_on(device, ()).with_memory_kind(kind) for kind in kinds]
+    parameters = mlir.arguments(mlir.functions(module)[name])
+    layouts = [
+        _layout(x, len(mlir.shape_of(p))) for x, p in zip(arguments, parameters, strict=False)
+    ]
+    layouts += [((),) * len(mlir.shape_of(p)) for p in parameters[len(layouts) :]]
+    count = len(mlir.result_types(mlir.functions(module)[name]))
+    parted = api.partition(module, name, device.axes, layouts, [None] * count, device.target)
+    specs = api.layouts_of_results(parted, name)
+    pairs = zip(specs[: len(kinds)], kinds, strict=True)
+    return parted, [sharding_on(device, spec).with_memory_kind(kind) for spec, kind in pairs]
 
 
 def _layout(sharding: Sharding, rank: int) -> Spec:
