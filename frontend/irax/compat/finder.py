@@ -47,7 +47,7 @@ def home_of(name: str) -> str | None:
     """Return the name of what stands for a module of JAX in irax, if there is anything.
 
     >>> home_of("jax.numpy"), home_of("jax._src.core"), home_of("jax.tools")
-    ('irax.numpy', 'irax.compat.jax.core', None)
+    ('irax.numpy', 'irax.compat.jax._src.core', None)
     """
     if name in _NAMES:
         return f"{_LAYOUT}.{name}"

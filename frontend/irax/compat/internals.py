@@ -27,7 +27,7 @@ _LAX = (
 )
 _RANDOM = "core philox2x32 philox4x32 prng rbg threefry2x32 threefry4x32"
 _GENERATORS = ("irax.random", "irax.compat.jax._src.random.generators")
-_CORE = ("irax.compat.jax.core", "irax.extend.core", "irax.sharding", "irax.ref", "irax")
+_CORE = ("irax.compat.jax._src.core", "irax.extend.core", "irax.sharding", "irax.ref", "irax")
 _MESHES = (
     "irax.sharding",
     "irax.core.shardings.meshes",
@@ -75,7 +75,7 @@ HOMES: dict[str, tuple[str, ...]] = {
     "jax._src.interpreters.partial_eval": (
         "irax.compat.jax.interpreters.partial_eval",
         "irax.ad_checkpoint",
-        "irax.compat.jax.core",
+        "irax.compat.jax._src.core",
     ),
     "jax._src.interpreters.pxla": ("irax.compat.jax.interpreters.pxla", "irax.extend.backend"),
     "jax._src.layout": ("irax.experimental.layout", "irax.core.shardings.layouts"),
@@ -83,7 +83,7 @@ HOMES: dict[str, tuple[str, ...]] = {
     "jax._src.lib.xla_extension": ("irax.compat.jaxlib.xla_client",),
     "jax._src.lib._jax": ("irax.compat.jaxlib._jax",),
     "jax._src.lib.pytree": ("irax.compat.jaxlib._jax.pytree",),
-    "jax._src.linear_util": ("irax.extend.linear_util", "irax.compat.jax.core"),
+    "jax._src.linear_util": ("irax.extend.linear_util", "irax.compat.jax._src.core"),
     "jax._src.mesh": _MESHES,
     "jax._src.mesh_utils": ("irax.experimental.mesh_utils",),
     "jax._src.named_sharding": ("irax.sharding",),

@@ -122,7 +122,7 @@ class ShapedArray:
             memory_kind = memory_space.kind
         if not isinstance(dtype, np.dtype | dtypes.KeyType):
             is_python = dtype in (bool, int, float, complex)
-            dtype = dtypes.canonicalize_dtype(dtype) if is_python else kinds.as_dtype(dtype)
+            dtype = kinds.canonicalize_dtype(dtype) if is_python else kinds.as_dtype(dtype)
         own = self.__dict__  # set in this way, since the fields are frozen
         own["shape"] = shape = shape if type(shape) is tuple else tuple(shape)
         own["dtype"], own["weak_type"], own["vma"] = dtype, weak_type, vma
@@ -383,7 +383,10 @@ class ShapeDtypeStruct:
         told = getattr(getattr(x, "aval", None), "told", None)
         is_put = getattr(x, "committed", not hasattr(x, "aval"))
         sharding = getattr(x, "sharding", None) if is_put else told
-        return cls(x.shape, x.dtype, sharding=sharding, weak_type=getattr(x, "weak_type", False))
+        dtype = x.dtype
+        if isinstance(x, np.ndarray | np.generic):  # as an array of it has
+            dtype = kinds.canonicalize_dtype(dtype)
+        return cls(x.shape, dtype, sharding=sharding, weak_type=getattr(x, "weak_type", False))
 
     @property
     def ndim(self) -> int:

@@ -8,6 +8,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from irax import dtypes, errors
+from irax.core import source
 from irax.core.array import Array, ConcreteArray, as_array
 from irax.core.dimensions import size_of
 from irax.core.dtypes.operands import as_arrays, check_number
@@ -107,6 +108,15 @@ def converting(what: str, x: Any, dtype: np.dtype[Any] | None) -> Array:
     if type(x) is int and -(2**63) <= x < 2**64:
         return ConcreteArray(np.asarray(x), weak_type=True)
     return array_of(what, x, dtype)
+
+
+def warn_of_imaginary(dtype: np.dtype[Any], wanted: np.dtype[Any]) -> None:
+    """Warn, as NumPy does, of complex numbers whose imaginary parts a conversion drops."""
+    if dtype.kind == "c" and wanted.kind not in "cb":
+        source.warn(
+            "Casting complex values to real discards the imaginary part",
+            np.exceptions.ComplexWarning,
+        )
 
 
 def filling(what: str, x: Any, dtype: np.dtype[Any] | None) -> Array:

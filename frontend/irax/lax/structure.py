@@ -39,6 +39,7 @@ from irax.lax.arguments import (
     canonical_shape,
     converting,
     filling,
+    warn_of_imaginary,
 )
 from irax.typing import ArrayLike, DTypeLike
 from irax_compiler.ops import bitcast, marks, slicing
@@ -63,7 +64,9 @@ def convert_element_type(operand: ArrayLike, new_dtype: DTypeLike) -> Array:
     Array(2, dtype=int32)
     """
     dtype = dtypes.requested_dtype(new_dtype, "lax.convert_element_type")
-    return convert(converting("lax.convert_element_type", operand, dtype), dtype)
+    x = converting("lax.convert_element_type", operand, dtype)
+    warn_of_imaginary(x.dtype, dtype)
+    return convert(x, dtype)
 
 
 def bitcast_convert_type(operand: ArrayLike, new_dtype: DTypeLike) -> Array:

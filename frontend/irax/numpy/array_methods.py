@@ -271,6 +271,12 @@ def _iter(x: Array) -> Iterator[Array]:
 
 
 def _contains(x: Array, element: Any) -> bool:
+    if x.ndim != 1 or np.ndim(element):
+        source.warn(
+            f"in: an array of shape {x.shape} is asked for {element!r}: in JAX it is an error if "
+            "the array has not one dimension, or what is asked for any; use irax.numpy.isin",
+            DeprecationWarning,
+        )
     return bool(jnp.any(jnp.equal(x, element)))
 
 

@@ -10,14 +10,14 @@ from typing import Any, cast
 import numpy as np
 
 from irax import dtypes, lax
-from irax.core import transfer_guards
+from irax.core import source, transfer_guards
 from irax.core.array import Array, ConcreteArray, as_array, aval_of
 from irax.core.dtypes.promotion import convert
 from irax.core.dtypes.python_ints import check_ints
 from irax.core.shardings.sharded import apart_from
 from irax.core.tracing import still_open
 from irax.execution.shardings.jit_shardings import check_summands, placed_like
-from irax.lax.arguments import canonical_shape, converting, filling
+from irax.lax.arguments import canonical_shape, converting, filling, warn_of_imaginary
 from irax.lax.structure import is_zero
 from irax.numpy.elementwise.logic import not_equal
 from irax.numpy.shapes.joining import stack
@@ -71,6 +71,7 @@ def array(
         result = _from_object(object, dtype)
     if dtype is not None:
         check_parts("array", object, dtype)
+        warn_of_imaginary(result.dtype, dtype)
         result = _cast(result, dtype)
     if result.ndim < ndmin:
         result = lax.reshape(result, (1,) * (ndmin - result.ndim) + result.shape)
@@ -172,6 +173,12 @@ def astype(
     """
     wanted = dtypes.requested_dtype(float if dtype is None else dtype, "astype")
     x = converting("astype", x, wanted)
+    if x.dtype.kind == "c" and wanted.kind not in "cb":
+        source.warn(
+            f"astype: the imaginary parts of {x.dtype} are dropped, which will be an error in JAX: "
+            "take x.real or x.imag first",
+            DeprecationWarning,
+        )
     result = _cast(x, wanted)
     return put_there("astype", apart_from(x, result) if copy else result, device)
 

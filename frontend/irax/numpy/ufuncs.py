@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from irax import dtypes, lax
+from irax.core import source
 from irax.core.array import Array
 from irax.core.dispatch import elements
 from irax.core.dtypes.operands import as_arrays, check_dtype, judge_ranks
@@ -239,6 +240,8 @@ def clip(
     if arr is None:
         raise ValueError("clip: expected an array, got None")
     (x,) = as_arrays([arr], "clip")
+    if a_min is not None or a_max is not None:
+        source.warn("clip: a_min= and a_max= are now min= and max=", DeprecationWarning)
     low, high = a_min if min is None else min, a_max if max is None else max
     bounds = as_arrays([v for v in (low, high) if v is not None], "clip")
     if any(v.dtype.kind == "c" for v in (x, *bounds)):

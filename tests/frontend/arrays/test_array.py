@@ -305,8 +305,8 @@ def test_iteration():
     assert (int(a), int(b)) == (1, 2)
     same(traced(lambda x: sum(row for row in x), X), X.sum(0))
     assert len(x) == 2
-    assert 4.0 in x
-    assert 5.0 not in x
+    assert 4.0 in x[0] or 4.0 in x[1]
+    assert 5.0 not in x[0]
     with pytest.raises(TypeError, match="iterate over an array of shape"):
         iter(jnp.array(1))
     with pytest.raises(TypeError, match="has no length"):

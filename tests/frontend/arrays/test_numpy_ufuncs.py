@@ -255,7 +255,8 @@ def test_round_to_decimals():
 def test_clip():
     x = numbers((6,))
     np.testing.assert_array_equal(run(lambda x: jnp.clip(x, -1, 1), x)[0], np.clip(x, -1, 1))
-    np.testing.assert_array_equal(jnp.clip(x, a_min=0.5), np.clip(x, 0.5, None))
+    with pytest.warns(DeprecationWarning, match="a_min= and a_max= are now"):
+        np.testing.assert_array_equal(jnp.clip(x, a_min=0.5), np.clip(x, 0.5, None))
     np.testing.assert_array_equal(jnp.clip(x, max=x[::-1]), np.minimum(x, x[::-1]))
 
 

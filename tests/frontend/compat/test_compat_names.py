@@ -359,3 +359,18 @@ with jax.enable_x64(True):
         one = lu_solve(lu[0], permutation[0], b[0, :, 0], trans)
         np.testing.assert_allclose(one, np.linalg.solve(m[0], b[0, :, 0]), rtol=1e-9)
 """)
+
+
+def test_names_gone_from_jax_core_stay_with_a_warning():
+    _run("""
+import warnings
+import jax, jax.extend.core
+with warnings.catch_warnings(record=True) as met:
+    warnings.simplefilter("always")
+    assert jax.core.Jaxpr is jax.extend.core.Jaxpr is jax._src.core.Jaxpr
+    from jax.core import ClosedJaxpr
+    assert jax.core.ShapedArray is type(jax.numpy.ones(2).aval)
+    assert not hasattr(jax.core, "no_such_name")
+told = {(w.category, str(w.message).split()[0]) for w in met}
+assert told == {(DeprecationWarning, f"jax.core.{n}") for n in ("Jaxpr", "ClosedJaxpr")}, told
+""")

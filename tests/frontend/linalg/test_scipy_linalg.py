@@ -238,7 +238,8 @@ def test_triangular_batches_with_one_right_hand_side():
         each = [scipy.linalg.solve_triangular(one, b, lower=True) for one in a]
         np.testing.assert_allclose(found, each, rtol=1e-5)
     rows = drawn(3, 2)
-    found = linalg.solve_triangular(a, rows, lower=True)
+    with pytest.warns(FutureWarning, match="is taken for vectors"):
+        found = linalg.solve_triangular(a, rows, lower=True)
     each = [
         scipy.linalg.solve_triangular(one, b, lower=True) for one, b in zip(a, rows, strict=True)
     ]

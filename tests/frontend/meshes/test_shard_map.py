@@ -268,6 +268,7 @@ def test_python_may_choose_by_what_all_devices_compute_alike():
             mapped(f)(x)
 
 
+@pytest.mark.filterwarnings("ignore:.with mesh")
 def test_specs_inside_are_of_the_mesh_of_the_shard_map():
     x = jnp.arange(16.0).reshape(4, 4)
     other = Mesh(DEVICES.reshape(4, 1), ("b", "c"))

@@ -91,6 +91,7 @@ def test_the_mesh_of_the_context(mesh: Mesh):
         irax.set_mesh("a")  # pyright: ignore[reportArgumentType]
 
 
+@pytest.mark.filterwarnings("ignore:.with mesh")
 @pytest.mark.parametrize("run", [lambda f: f, irax.jit])
 def test_a_mesh_that_is_entered_is_that_of_constraints_alone(mesh: Mesh, run: Any):
     def rows(x: irax.Array) -> irax.Array:
@@ -183,6 +184,7 @@ def test_errors_of_shardings(mesh: Mesh):
 X = np.arange(16, dtype=np.float32).reshape(4, 4)
 
 
+@pytest.mark.filterwarnings("ignore:.with mesh")
 def test_the_older_name_of_jit():
     with pytest.warns(DeprecationWarning, match=r"use irax\.jit"):
         from irax.experimental.pjit import pjit
@@ -252,6 +254,7 @@ def test_computing_with_arrays_on_a_mesh(mesh: Mesh):
     assert result.sharding == NamedSharding(mesh, P(None, "b"))
 
 
+@pytest.mark.filterwarnings("ignore:.with mesh")
 @pytest.mark.parametrize("kind", [AxisType.Auto, AxisType.Explicit])
 @pytest.mark.parametrize("count", [1, 4])
 def test_arrays_that_were_put_nowhere_are_on_the_mesh_that_is_set(kind: AxisType, count: int):

@@ -15,6 +15,7 @@ from typing import Any, Self
 import numpy as np
 
 from irax.config import config
+from irax.core import source
 
 
 class AxisType(enum.Enum):
@@ -345,6 +346,9 @@ class Mesh(BaseMesh, contextlib.ContextDecorator):
         )
 
     def __enter__(self) -> Mesh:
+        source.warn(
+            "`with mesh:` is deprecated: give `with irax.set_mesh(mesh):`", DeprecationWarning
+        )
         _contexts.entered.append(config.scoped("entered_mesh", self))
         _contexts.entered[-1].__enter__()
         return self

@@ -13,6 +13,7 @@ from typing import Any
 
 import optree
 
+from irax.core import source
 from irax.core.trees import pickles as treedef_pickles
 
 
@@ -142,6 +143,13 @@ def flatten(
     leaves, spec = optree.tree_flatten(tree, is_leaf, namespace=namespace)
     if _has_foreign_nodes(spec):
         leaves, spec = optree.tree_flatten(tree, with_foreign(is_leaf), namespace=namespace)
+    if is_leaf is None and not _ITERATORS.isdisjoint(map(type, leaves)):
+        kind = next(type(x) for x in leaves if type(x) in _ITERATORS).__name__
+        source.warn(
+            f"pytree: a {kind} is taken for a leaf, and will be an error in JAX: make a list of "
+            "it, or give is_leaf",
+            DeprecationWarning,
+        )
     return leaves, spec
 
 
@@ -204,6 +212,17 @@ def _has_foreign_nodes(spec: optree.PyTreeSpec) -> bool:
     spec.walk(range(spec.num_leaves), node, None)
     return found
 
+
+_ITERATORS = frozenset(
+    map(
+        type,
+        (
+            *({}.values(), map(id, ()), filter(None, ()), zip(strict=True), enumerate(())),
+            *(iter([]), iter(()), (x for x in ())),
+        ),
+    )
+)
+"""Classes of iterators, which end when they are read."""
 
 _USUAL = frozenset({tuple, list, type(None), OrderedDict})
 

@@ -6,6 +6,7 @@ from typing import Any
 
 import irax.numpy as jnp
 from irax import lax
+from irax.core import source
 from irax.core.array import Array
 from irax.core.dtypes.operands import judge_ranks
 from irax.core.dtypes.promotion import promote_dtypes
@@ -59,6 +60,12 @@ def _prepared(what: str, a: Array, b: Array) -> tuple[Array, Array, bool]:
     """Return square matrices and right hand sides of one batch, and True if these were vectors."""
     square(what, a)
     vector = b.ndim == 1 or (b.ndim == a.ndim - 1 and b.shape[-1] == a.shape[-1])
+    if vector and b.ndim > 1:
+        source.warn(
+            f"{what}: b of shape {b.shape} is taken for vectors, and will be taken for a matrix, "
+            "as in NumPy: give b[..., None], and take [..., 0] of the result",
+            FutureWarning,
+        )
     judge_ranks([a, b], what, core=[2, 1 if vector else 2])
     right = b[..., None] if vector else b
     if right.ndim < 2 or right.shape[-2] != a.shape[-1]:

@@ -17,8 +17,8 @@ from irax.compat.hi_prims import jvp_from_lin as jvp_from_lin
 from irax.compat.hi_prims import linearize_from_jvp as linearize_from_jvp
 from irax.compat.hi_prims import vjp_from_jvp as vjp_from_jvp
 from irax.compat.hi_prims import vjp_from_lin as vjp_from_lin
-from irax.compat.jax.core import AbstractValue as AbstractValue
-from irax.compat.jax.core import ShapedArray as ShapedArray
+from irax.compat.jax._src.core import AbstractValue as AbstractValue
+from irax.compat.jax._src.core import ShapedArray as ShapedArray
 from irax.core.refs import hi_types, hi_values
 from irax.extend.primitive import Primitive
 from irax.extend.zeros import Zero as Zero
