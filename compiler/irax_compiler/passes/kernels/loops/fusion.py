@@ -56,24 +56,47 @@ class Group:
 def groups(operations: Iterable[Operation]) -> list[Group]:
     """Divide the operations of a block into groups, in an order in which they can run. Each is in
     the earliest group that it fits, unless its result had to be stored for a later one only, and
-    what it reads is there anyway.
+    what it reads is there anyway. Views and numbers, for which no loop runs, are made as soon as
+    what they use is there: they would divide the operations around them.
     """
     found: list[Group] = []
+    between: list[list[Group]] = [[]]
+    """The views and numbers before each group, and after the last."""
     places: dict[Value, int] = {}
-    """The number of the group that each value is a result of."""
+    """The number of the first group that can use each value."""
+    joined: dict[Value, int] = {}
+    """The number of the group that computes a value by elements, which can use it, too."""
     for operation in operations:
-        extents = shared_extents(operation)
+        extents, used = shared_extents(operation), inputs(operation)
+        first = max((places.get(x, 0) for x in used), default=0)
+        if extents is None and _is_quick(operation):
+            between[first].append(Group(None, [operation]))
+            places.update(dict.fromkeys(operation.results, first))
+            continue
         place = len(found)
         if extents is not None:
-            first = max((places.get(x, 0) for x in inputs(operation)), default=0)
+            first = max((joined.get(x, places.get(x, 0)) for x in used), default=0)
             fitting = (i for i in range(first, place) if found[i].extents == extents)
             place = next(fitting, place)
+            joined.update(dict.fromkeys(operation.results, place))
         if place == len(found):
             found.append(Group(extents))
+            between.append([])
         found[place].operations.append(operation)
-        places.update(dict.fromkeys(operation.results, place))
-    _sink(found)
-    return [group for group in found if group.operations]
+        places.update(dict.fromkeys(operation.results, place + 1))
+    ordered = [*between[0]]
+    for group, after in zip(found, between[1:], strict=True):
+        ordered += [group, *after]
+    _sink(ordered)
+    return [group for group in ordered if group.operations]
+
+
+def _is_quick(operation: Operation) -> bool:
+    """True for a view of an array, and for an operation on numbers."""
+    if traits_of(operation).moves:
+        return len(operation.operands) == 1
+    values = [*operation.operands, *operation.results]
+    return registers.is_known(operation) and not any(map(is_large, values))
 
 
 def _sink(found: Sequence[Group]) -> None:
