@@ -70,6 +70,7 @@ IREE: tuple[Legalization, ...] = (
     products.narrow_windows,
     long_windows.sum_of_long_windows,
     small_windows.small_windows,
+    small_windows.small_windows_of_vectors,
     products.narrow_scatter,
     definitions.reduction_in_another_dtype,
     definitions.reduction_of_many,

@@ -1,10 +1,9 @@
-"""The legalization of small windows along neighbouring elements: pooling of images whose rows are
-contiguous.
-"""
+"""Legalizations of small windows, as in pooling of images."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import reduce as fold
 from math import prod
 
 from irax_compiler.determinism import is_in_marked
@@ -13,12 +12,17 @@ from irax_compiler.ops import barrier, slicing
 from irax_compiler.ops.computation import named
 from irax_compiler.ops.reduce_window import ReduceWindow
 from irax_compiler.ops.reductions import reduce
+from irax_compiler.ops.reductions.windows import Window
 from irax_compiler.passes.core import enclosing
 from irax_compiler.passes.legalize.legalization import legalizes
 from irax_compiler.passes.rewriting import read_as
 
 MANY, LONGEST = 1 << 13, 8
 """The fewest windows, and the longest side of one, for which slices pay."""
+VECTOR, MOST = 64, 16
+"""The bytes of neighbouring windows that are a vector, and the most elements of a window that are
+read for each result alone.
+"""
 
 
 @legalizes("stablehlo.reduce_window", kind="slow", of="IREE")
@@ -27,39 +31,69 @@ def small_windows(operation: Operation) -> Sequence[Value] | None:
     they have in common: IREE goes through each window, and not by vectors where these lie along the
     last dimension.
     """
+    op = _pools(operation)
+    if op is None or op.window.full().sizes[-1] < 2:
+        return None
+    window, x = op.window.full(), _padded(op, operation)
+    for d, size in enumerate(window.sizes):
+        if size > 1 or window.strides[d] > 1:
+            x = _combined(op, x, [d])
+            x = barrier.barrier.build([x])[0]  # a fused kernel would combine them again
+    return [x]
+
+
+@legalizes("stablehlo.reduce_window", kind="slow", of="IREE")
+def small_windows_of_vectors(operation: Operation) -> Sequence[Value] | None:
+    """Combine slices of the array, all at once, where windows beside each other are vectors, as of
+    channels: IREE asks of each element that it reads whether it is padded.
+    """
+    op = _pools(operation)
+    if op is None:
+        return None
+    window, (result,) = op.window.full(), operation.results
+    row = shape_of(result)[-1] * dtype_of(result).itemsize
+    if window.sizes[-1] > 1 or window.strides[-1] > 1 or row < VECTOR:
+        return None
+    if prod(window.sizes) > MOST or max(window.base_dilations) > 1:
+        return None
+    return [_combined(op, _padded(op, operation), range(len(window.sizes)))]
+
+
+def _pools(operation: Operation) -> ReduceWindow | None:
+    """Return the op of windows of one array that slices may stand for; None of others."""
     op = read_as(ReduceWindow, operation)
     if op is None or not isinstance(op.computation, str) or len(operation.operands) != 2:
         return None
     x, init = operation.operands
-    window, extents = op.window.full(), shape_of(x)
     counts = shape_of(operation.results[0])
-    if 0 in extents or next(enclosing(operation)).name != "func.func":
+    if 0 in shape_of(x) or next(enclosing(operation)).name != "func.func":
         return None
     if prod(counts) < MANY and not is_in_marked(operation):  # whose number of rows must not matter
         return None
-    if dtype_of(x).kind not in "fiu" or window.sizes[-1] < 2 or max(window.sizes) > LONGEST:
+    if dtype_of(x).kind not in "fiu" or max(op.window.full().sizes) > LONGEST:
         return None
-    if not reduce.is_identity(op.computation, init):
-        return None
-    if window.padded(extents) != extents or window.adds_elements:
-        x = window.pad()(x, init)
-    for d, size in enumerate(window.sizes):
-        if size > 1 or window.strides[d] > 1:
-            x = _along(op.computation, x, d, size, window.strides[d], window.dilations[d])
-    return [x]
+    return op if reduce.is_identity(op.computation, init) else None
 
 
-def _along(combiner: str, x: Value, d: int, size: int, stride: int, step: int) -> Value:
-    """Combine the elements of windows along a dimension, which are `step` apart."""
-    extents = shape_of(x)
-    count = (extents[d] - (size - 1) * step - 1) // stride + 1
-    starts, strides = [0] * len(extents), [1] * len(extents)
-    strides[d] = stride
-    found: Value | None = None
-    for i in range(size):
-        starts[d] = i * step
-        limits = [*extents[:d], i * step + (count - 1) * stride + 1, *extents[d + 1 :]]
-        part = slicing.slice_(x, starts, limits, strides)
-        (found,) = [part] if found is None else named(combiner, dtype_of(x))(found, part)
-    assert found is not None
-    return barrier.barrier.build([found])[0]  # a fused kernel would combine them again
+def _padded(op: ReduceWindow, operation: Operation) -> Value:
+    """Build the array with its padding."""
+    (x, init), window = operation.operands, op.window.full()
+    if window.padded(shape_of(x)) != shape_of(x) or window.adds_elements:
+        return window.pad()(x, init)
+    return x
+
+
+def _combined(op: ReduceWindow, x: Value, along: Sequence[int]) -> Value:
+    """Combine the elements of windows along some dimensions."""
+    assert isinstance(op.computation, str)
+    whole, combine = op.window.full(), named(op.computation, dtype_of(x))
+    sizes, strides = (
+        tuple(n if d in along else 1 for d, n in enumerate(each))
+        for each in (whole.sizes, whole.strides)
+    )
+    window = Window(sizes, strides, dilations=whole.dilations).full()
+    places = window.places(shape_of(x))
+    return fold(
+        lambda found, part: combine(found, part)[0],
+        (slicing.slice_(x, first, last, strides) for first, last in places),
+    )
