@@ -17,7 +17,7 @@ from irax.core.dtypes.promotion import convert, promote_dtypes
 from irax.execution.shardings.jit_shardings import takes_out_sharding
 from irax.numpy.aggregates import reductions
 from irax.numpy.calculus import diff
-from irax.numpy.elementwise.logic import equal, less, less_equal, logical_and, where
+from irax.numpy.elementwise.logic import equal, less_equal, logical_and, where
 from irax.numpy.ordering import searchsorted
 from irax.numpy.ranges import linspace
 from irax.numpy.shapes.joining import stack
@@ -185,15 +185,14 @@ def _are_apart(edges: Array, ends: tuple[float, float]) -> bool:
 
 
 def _guessed(values: Array, edges: Array, ends: tuple[float, float]) -> Array:
-    """Return the interval of each value between the ends: that which the width tells, or one beside
-    it, which the edges decide.
+    """Return the interval of each value between the ends: that of what is half an interval before,
+    by the width, or the next one, which an edge decides.
     """
     count, (low, high) = edges.size - 1, ends
-    guess = multiply(subtract(values, low), count / (high - low))
+    guess = subtract(multiply(subtract(values, low), count / (high - low)), 0.5)
     place = clip(convert(guess, np.dtype(np.int32)), 0, count - 1)
-    before, after = (x.at[place].get(mode="promise_in_bounds") for x in (edges[:-1], edges[1:]))
-    back, on = less(values, before), less_equal(after, values)
-    return add(subtract(place, convert(back, place.dtype)), convert(on, place.dtype))
+    after = edges[1:].at[place].get(mode="promise_in_bounds")
+    return add(place, convert(less_equal(after, values), place.dtype))
 
 
 def _known_ends(bins: Any, range: Any) -> tuple[float, float] | None:
