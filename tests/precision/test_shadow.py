@@ -309,6 +309,38 @@ def test_roots_that_cancel_in_float64_too():
     assert report.results[0].wide == pytest.approx(-2e-5 / 38420, rel=1e-5)
 
 
+NEAR = (100 + 1e-3 * np.random.default_rng(0).normal(size=100)).astype(f32)
+"""Numbers whose variance has no digits in float32, and six in float64."""
+
+
+def muller(steps):
+    """Muller's recurrence, which tends to 5, and in all floats to 100: float64's at step 20, and
+    double-double numbers' at step 30.
+    """
+
+    def f(x, y):
+        for _ in range(steps):
+            x, y = y, 108 - (815 - 1500 / x) / y
+        return y
+
+    return f
+
+
+@pytest.mark.parametrize(
+    "function, arguments, beside, true",
+    [
+        (variance, [NEAR], "double-double numbers", np.var(NEAR.astype(np.float64))),
+        (muller(40), [f32(4), f32(4.25)], Decimals.name, (3**42 + 5**42) / (3**41 + 5**41)),
+    ],
+    ids=["variance", "muller"],
+)
+def test_decimal_numbers_where_others_do_not_suffice(function, arguments, beside, true):
+    report = irax.precision(function)(*arguments)
+    assert f"beside a run in {beside}" in str(report)
+    np.testing.assert_allclose(report.results[0].wide, true, rtol=1e-12)
+    assert report.digits < 2
+
+
 def test_overflow_in_float64_too():
     def probability(s):
         p = 1 / (1 + jnp.exp(-s))

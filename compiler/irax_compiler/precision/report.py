@@ -16,15 +16,18 @@ from irax_compiler.ops.evaluation.steps import Step
 from irax_compiler.precision import blame, cures, shadow
 from irax_compiler.precision.blame import Costs
 from irax_compiler.precision.cures import Cure
-from irax_compiler.precision.shadow import Both, Run
-from irax_compiler.precision.wide import Decimals
+from irax_compiler.precision.pairs import Pairs
+from irax_compiler.precision.shadow import Both, Operand, Run
+from irax_compiler.precision.wide import Decimals, Doubles
 
 Array = np.ndarray[Any, Any]
 
 MANY = 10
 """The lines that a report shows."""
 _EXACTLY = 1 << 18
-"""The places up to which a run that may be wrong itself is done again, by decimal numbers."""
+"""The places up to which a run that may be wrong itself is done again, by more digits."""
+_NEAR = 1e-3
+"""The relative error of a number in float64 that it still has digits with."""
 _ALLOWED = 0.4
 """The share of the digits of a dtype that a result may lose, and hold all the same."""
 
@@ -228,36 +231,74 @@ def precision_report(
         compiled: its results as a compiled program computes them, to be judged, too.
     """
     run = shadow.run(module, func, arguments)
-    found = _of_run(func, run, compiled)
-    if found is None:
-        run = shadow.run(module, func, arguments, Decimals())
-        found = _of_run(func, run, compiled)
-    assert found is not None
-    return found
+    judged = _judged(run, compiled)
+    if _may_be_wrong(run, judged):
+        doubles, run = run, shadow.run(module, func, arguments, _more_digits(run))
+        judged = _judged(run, compiled)
+        if isinstance(run.arithmetic, Pairs) and not _is_confirmed(doubles, run, judged):
+            run = shadow.run(module, func, arguments, Decimals())
+            judged = _judged(run, compiled)
+    return _of_run(func, run, judged)
 
 
-def _of_run(name: str, run: Run, compiled: Sequence[Array] | None) -> PrecisionReport | None:
-    """Return the report of a run; None if the wider run may be wrong, too, and a better one is
-    possible.
+def _more_digits(run: Run) -> Doubles:
+    """Return the arithmetic of a better run: double-double numbers after float64, which take far
+    less time than decimal numbers.
     """
-    results: list[Result] = []
-    followed: list[blame.Blame] = []
-    for number, x in enumerate(run.results):
-        if isinstance(x, Both) and x.wide.size:
-            found, of_events = _result(
-                run, number, x, None if compiled is None else compiled[number]
-            )
-            results.append(found)
-            followed.append(of_events)
+    is_first = type(run.arithmetic) is Doubles and not run.has_complex
+    return Pairs() if is_first else Decimals()
+
+
+_Judged = Sequence[tuple[Result, blame.Blame]]
+"""The results of a run, each with what cost its worst element digits."""
+
+
+def _judged(run: Run, compiled: Sequence[Array] | None) -> _Judged:
+    return [
+        _result(run, number, x, None if compiled is None else compiled[number])
+        for number, x in enumerate(run.results)
+        if isinstance(x, Both) and x.wide.size
+    ]
+
+
+def _may_be_wrong(run: Run, judged: _Judged) -> bool:
+    """True if the wider run may be wrong, too, and a better one is possible."""
+    if isinstance(run.arithmetic, Decimals) or run.size > _EXACTLY or not judged:
+        return False
+    has_vanished = max(judged, key=lambda each: each[0].lost)[1].vanished
+    return has_vanished or _is_doubtful(run, judged)
+
+
+def _is_confirmed(doubles: Run, run: Run, judged: _Judged) -> bool:
+    """True if a run by more digits is right, though numbers of the narrow one have none: the
+    numbers in float64 were the same but for rounding errors, and the run's own are small.
+    """
+    if len(doubles.events) != len(run.events) or run.arithmetic.lacking:
+        return False
+    events = zip(doubles.events, run.events, strict=True)
+    pairs = (pair for a, b in events for pair in zip(a.results, b.results, strict=True))
+    return all(_are_near(doubles, x, run, y) for x, y in pairs) and not _is_doubtful(run, judged)
+
+
+def _are_near(run: Run, x: Operand, other: Run, y: Operand) -> bool:
+    """True if the wider numbers of two runs are finite and differ by at most `_NEAR` of the largest
+    of them.
+    """
+    if not (isinstance(x, Both) and isinstance(y, Both)):
+        return np.array_equal(np.asarray(x), np.asarray(y))
+    with other.arithmetic.context(), np.errstate(all="ignore"):
+        found, right = run.arithmetic.lowered(x.wide), other.arithmetic.lowered(y.wide)
+        apart = np.max(np.abs(found - right), initial=0)
+        return bool(apart <= _NEAR * np.max(np.abs(right), initial=0) < np.inf)
+
+
+def _of_run(name: str, run: Run, judged: _Judged) -> PrecisionReport:
+    """Return the report of a run."""
+    results = [found for found, _ in judged]
     if not results:
         return PrecisionReport(name, results, [], run)
     worst = max(range(len(results)), key=lambda i: results[i].lost)
-    of_events = followed[worst]
-    if not isinstance(run.arithmetic, Decimals) and run.size <= _EXACTLY:
-        judged = (x for x in run.results if isinstance(x, Both) and x.wide.size)
-        doubts = (_is_doubtful(run, x, b) for x, b in zip(judged, followed, strict=True))
-        if of_events.vanished or any(doubts):
-            return None
+    of_events = judged[worst][1]
     lines: dict[Frame | None, Costs] = {}
     for event, costs in of_events.by_event:
         frame = line_of(event.step)
@@ -272,14 +313,18 @@ def _of_run(name: str, run: Run, compiled: Sequence[Array] | None) -> PrecisionR
     return PrecisionReport(name, results, listed, run)
 
 
-def _is_doubtful(run: Run, x: Both, of_events: blame.Blame) -> bool:
-    """True if the wider run's own roundings may be as large as one of the narrow result."""
-    with run.arithmetic.context():
-        size = np.abs(run.arithmetic.lowered(x.wide))
-    finite = size[np.isfinite(size)]
-    scale = np.linalg.norm(finite) / np.sqrt(max(1, np.count_nonzero(finite)))
-    own = of_events.roundings * run.arithmetic.unit
-    return bool(own > blame.unit(x.narrow.dtype) * scale)
+def _is_doubtful(run: Run, judged: _Judged) -> bool:
+    """True if the wider run's own roundings may be as large as one of a narrow result."""
+    results = (x for x in run.results if isinstance(x, Both) and x.wide.size)
+    for x, (_, of_events) in zip(results, judged, strict=True):
+        with run.arithmetic.context():
+            size = np.abs(run.arithmetic.lowered(x.wide))
+        finite = size[np.isfinite(size)]
+        scale = np.linalg.norm(finite) / np.sqrt(max(1, np.count_nonzero(finite)))
+        own = of_events.roundings * run.arithmetic.unit
+        if own > blame.unit(x.narrow.dtype) * scale:
+            return True
+    return False
 
 
 def _cures(
