@@ -20,6 +20,7 @@ from irax.core.avals import ShapeDtypeStruct
 from irax.core.dispatch import call, runs_at_once, trace_of
 from irax.core.module_builder import ModuleBuilder
 from irax.core.refs import refs
+from irax.core.settings import rule_logs
 from irax.core.shardings import axis_names, explicit_axes
 from irax.core.shardings.shardings import Sharding
 from irax.core.tracebacks import api_boundary, hide_frames
@@ -144,7 +145,7 @@ class PjitFunction(Generic[P, R]):
             raise
 
     def _call(self, args: Any, kwargs: Any) -> Any:
-        if config.disable_jit:
+        if config.disable_jit or rule_logs.calls() is not None:
             return self._fun(*args, **kwargs)
         if self._has_static:
             own, named, static = split_static(self._fun, self._static, args, kwargs)

@@ -19,6 +19,7 @@ from irax.core.dispatch import call
 from irax.core.module_builder import ModuleBuilder
 from irax.core.refs import functions as ref_functions
 from irax.core.refs import refs
+from irax.core.settings import rule_logs
 from irax.core.tracebacks import api_boundary
 from irax.core.traced_call import TracedCall
 from irax.core.tracing import Scope, Traced
@@ -29,7 +30,7 @@ from irax.core.trees.flattening import (
     normalize_argnums,
 )
 from irax.core.wrapping import wraps
-from irax.transforms import perturbed
+from irax.transforms import perturbed, slots
 from irax.transforms.auxiliary import Auxiliary
 from irax.transforms.differentiable import (
     check_differentiable,
@@ -59,7 +60,8 @@ def _checked(
 
     @wraps(function)
     def checked(*args: Any, **kwargs: Any) -> Any:
-        out = function(*args, **kwargs)
+        with rule_logs.among(None):  # a derivative inside of a function has logs of its own
+            out = function(*args, **kwargs)
         if has_aux:
             out = checked_pair(out, what, function)
         if check is not None:
@@ -226,7 +228,12 @@ def vjp(
     check_callable(fun, "vjp")
     check_no_axes(reduce_axes, "vjp")
     nonzero = _nonzero("vjp", in_nzs, primals)
-    checked = _checked(fun if nonzero is None else perturbed.held(fun, nonzero), "vjp", has_aux)
+    fun = fun if nonzero is None else perturbed.held(fun, nonzero)
+    logged = slots.with_slots(fun, primals)
+    if logged is not None:
+        fun, zeros_of_calls, calls = logged
+        primals = (*primals, zeros_of_calls)
+    checked = _checked(fun, "vjp", has_aux)
     if refs.exist():
         leaves = array_trees.tree_leaves(primals)
         boxed = frozenset(i for i, x in enumerate(leaves) if isinstance(x, refs.Ref))
@@ -234,6 +241,9 @@ def vjp(
         outputs, pullback = _vjp_of_refs(function, args, "vjp", has_aux, found, boxed)
     else:
         outputs, pullback = _vjp(checked, primals, "vjp", has_aux)
+    if logged is not None:
+        pullback = pullback.of_calls(calls)
+        primals = primals[:-1]
     if saveable_args is not True:
         tree = array_trees.tree_structure(primals)
         pullback = pullback.without(perturbed.spread("vjp: saveable_args", saveable_args, tree))

@@ -18,6 +18,7 @@ from irax.core.tracing import Input, Traced, trace_function
 from irax.core.trees import array_trees
 from irax.core.trees.flattening import FlatFunction, name_of
 from irax.core.wrapping import wraps
+from irax.transforms import slots
 from irax.transforms.accumulators import GradAccum, NullAccum, ValAccum, collected
 from irax.transforms.custom_arguments import is_inexact
 from irax.transforms.custom_vjp import custom_vjp
@@ -36,7 +37,8 @@ def custom_gradient(
     Args:
         fun: returns `(result, pullback)`; `pullback(cotangent)` returns a cotangent for each
             argument, a tuple of them where there are several. None for a decorator.
-        with_logs: `pullback` returns a pair of the cotangents and logs, which are left out.
+        with_logs: `pullback` returns a pair of the cotangents and logs, as the rules of
+            `custom_vjp.defvjp_with_logs` do.
         remat: `fun` returns `(result, rem)`; `rem(*args)` returns the result and the pullback.
         with_accums: anything but None: `pullback(cotangent, *places)` adds the cotangents to
             places, as of `custom_vjp.defvjp_with_accums`.
@@ -53,9 +55,7 @@ def custom_gradient(
         fun = _of_rem(fun)
     if with_accums is not None:
         fun = _adding(fun)
-    elif with_logs:
-        fun = _without_logs(fun)
-    return _with_gradient(fun)
+    return _with_gradient(fun, with_logs and with_accums is None)
 
 
 def _of_rem(fun: Callable[..., Any]) -> Callable[..., Any]:
@@ -65,15 +65,6 @@ def _of_rem(fun: Callable[..., Any]) -> Callable[..., Any]:
         return rem(*args)
 
     return after
-
-
-def _without_logs(fun: Callable[..., Any]) -> Callable[..., Any]:
-    @wraps(fun)
-    def without(*args: Any) -> Any:
-        out, pullback = fun(*args)
-        return out, lambda ct: pullback(ct)[0]
-
-    return without
 
 
 def _adding(fun: Callable[..., Any]) -> Callable[..., Any]:
@@ -96,7 +87,7 @@ def _place(x: Any) -> GradAccum:
     return (ValAccum if is_inexact(aval) else NullAccum)(aval.to_tangent_aval())
 
 
-def _with_gradient(fun: Callable[..., Any]) -> custom_vjp:
+def _with_gradient(fun: Callable[..., Any], with_logs: bool) -> custom_vjp:
     @wraps(fun)
     def value(*args: Any) -> Any:
         return fun(*args)[0]
@@ -105,13 +96,16 @@ def _with_gradient(fun: Callable[..., Any]) -> custom_vjp:
         out, pullback = fun(*args)
         leaves, tree = array_trees.tree_flatten(out)
         avals = [as_array(x).aval for x in leaves]
-        return out, _Kept(pullback, tree, avals, len(args)).residuals()
+        return out, _Kept(pullback, tree, avals, len(args), with_logs).residuals()
 
     def bwd(residuals: Any, cotangent: Any) -> Any:
         return residuals(cotangent)
 
     ruled = custom_vjp(value)
-    ruled.defvjp(fwd, bwd)
+    if with_logs:
+        ruled.defvjp_with_logs(fwd, bwd)
+    else:
+        ruled.defvjp(fwd, bwd)
     return ruled
 
 
@@ -124,9 +118,10 @@ class _Kept:
         out_tree: Any,
         avals: Sequence[ShapedArray],
         num_args: int,
+        with_logs: bool,
     ) -> None:
         self.pullback, self.out_tree = pullback, out_tree
-        self.avals, self.num_args = avals, num_args
+        self.avals, self.num_args, self.with_logs = avals, num_args, with_logs
 
     def residuals(self) -> Any:
         inputs = [Input(a, None, "a cotangent") for a in self.avals if is_inexact(a)]
@@ -139,6 +134,13 @@ class _Kept:
         rest = iter(cts)
         leaves = [next(rest) if is_inexact(a) else _float0(a) for a in self.avals]
         found = self.pullback(array_trees.tree_unflatten(self.out_tree, leaves))
+        if self.with_logs:
+            cotangents, logs = slots.pair(self.pullback, found)
+            return self._for_each(cotangents), logs
+        return self._for_each(found)
+
+    def _for_each(self, found: Any) -> Any:
+        """The cotangents as a tuple with one for each argument."""
         for_each = isinstance(found, tuple) and len(found) == self.num_args
         return found if for_each or self.num_args != 1 else (found,)
 

@@ -24,6 +24,7 @@ from irax.core.dispatch import bind, staged, trace_of
 from irax.core.module_builder import ModuleBuilder
 from irax.core.refs import functions as ref_functions
 from irax.core.refs import refs
+from irax.core.settings import rule_logs
 from irax.core.tracebacks import api_boundary
 from irax.core.tracing import Input, Scope, Tracer, trace_function
 from irax.core.trees import array_trees
@@ -106,6 +107,10 @@ class Ruled(ForwardsDefinitions):
         """Calls the function."""
         self.check_rules()
         args = self._positional(args, kwargs)
+        if rule_logs.calls() is not None:
+            from irax.transforms import slots
+
+            return slots.called(self, args)
         return staged(
             lambda: self.fun(*args),
             lambda builder: self._write(builder, args),

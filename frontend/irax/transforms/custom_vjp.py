@@ -21,6 +21,7 @@ from irax.core.tracing import Input, Known
 from irax.core.trees import array_trees
 from irax.core.trees.flattening import name_of, returned_arrays
 from irax.core.wrapping import wraps
+from irax.transforms import slots
 from irax.transforms.accumulators import NullAccum, ValAccum, collected
 from irax.transforms.custom_arguments import Arguments, check_cotangents, is_inexact, of_type
 from irax.transforms.custom_refs import RefCall
@@ -50,6 +51,8 @@ class custom_vjp(Ruled):
 
     fwd: Callable[..., Any] | None = None
     bwd: Callable[..., Any] | None = None
+    logged: Callable[..., Any] | None = None
+    """The rule that returns logs, too, where there is one."""
     accumulates = False
     """True if `bwd` adds cotangents to places that it gets, and returns none."""
 
@@ -75,7 +78,12 @@ class custom_vjp(Ruled):
         that lanes share, the first lane alone has those of results that lanes share.
         """
         self.fwd, self.bwd, self.symbolic_zeros = fwd, bwd, symbolic_zeros
-        self.accumulates = False
+        self.accumulates, self.logged = False, None
+
+    def _log_by(self, bwd: Callable[..., Any]) -> None:
+        """The rule that was set has logs, which `bwd` returns."""
+        slots.expect_rules_with_logs()
+        self.logged = bwd
 
     @api_boundary
     def defremat(
@@ -112,10 +120,20 @@ class custom_vjp(Ruled):
         optimize_remat: bool = False,
         generic_batching: bool = False,
     ) -> None:
-        """Set the rules as `defvjp` does; `bwd` returns a pair of the cotangents and logs, which
+        """Set the rules as `defvjp` does; `bwd` returns a pair of the cotangents and logs: a dict
+        of pytrees of arrays, or None. `vjp(f, *primals)[1].with_logs` returns them; without it they
         are left out.
+
+        >>> @irax.custom_vjp
+        ... def f(x):
+        ...     return 2 * x
+        >>> f.defvjp_with_logs(lambda x: (f(x), None), lambda _, ct: ((2 * ct,), {"ct": ct}))
+        >>> irax.vjp(f, 1.0)[1].with_logs(3.0)[1]["ct"]
+        Array(3., dtype=float32)
         """
-        self.defvjp(fwd, _first(bwd), symbolic_zeros, optimize_remat, generic_batching)
+        without = slots.without_logs(bwd)
+        self.defvjp(fwd, without, symbolic_zeros, optimize_remat, generic_batching)
+        self._log_by(bwd)
 
     @api_boundary
     def defremat_with_logs(
@@ -125,10 +143,11 @@ class custom_vjp(Ruled):
         bwd: Callable[..., Any],
         generic_batching: bool = False,
     ) -> None:
-        """Set the rules as `defremat` does; `bwd` returns a pair of the cotangents and logs, which
-        are left out.
+        """Set the rules as `defremat` does; `bwd` returns a pair of the cotangents and logs, as of
+        `defvjp_with_logs`.
         """
-        self.defremat(fwd, rem, _first(bwd), generic_batching)
+        self.defremat(fwd, rem, slots.without_logs(bwd), generic_batching)
+        self._log_by(bwd)
 
     @api_boundary
     def defvjp_with_accums(
@@ -141,7 +160,7 @@ class custom_vjp(Ruled):
     ) -> None:
         """Set the rules as `defvjp` does; `bwd(*nondiff, residuals, cotangent, *places)` gets the
         places of the arguments' cotangents, pytrees as the arguments are, and adds to them by
-        `place.accum(cotangent)`. What it returns, logs or None, is left out.
+        `place.accum(cotangent)`. It returns logs, as of `defvjp_with_logs`, or None.
 
         >>> @irax.custom_vjp
         ... def product(x, y):
@@ -156,6 +175,7 @@ class custom_vjp(Ruled):
         """
         self.defvjp(fwd, bwd, symbolic_zeros, optimize_remat, generic_batching)
         self.accumulates = True
+        self._log_by(bwd)
 
     def check_rules(self) -> None:
         if self.fwd is None or self.bwd is None:
@@ -371,27 +391,6 @@ def _cotangent(x: Any, aval: ShapedArray, name: str, of: str) -> Array:
     if is_real and (found.weak_type or dtypes.issubdtype(found.dtype, np.floating)):
         found = convert(found, aval.dtype)  # a rule may compute in another precision
     return of_type(found, aval, name, f"cotangent of {of}", ValueError)
-
-
-def _first(bwd: Callable[..., Any]) -> Callable[..., Any]:
-    """A rule that returns the cotangents of one that returns logs, too."""
-
-    @wraps(bwd)
-    def cotangents(*args: Any) -> Any:
-        found = bwd(*args)
-        if not (isinstance(found, tuple | list) and len(found) == 2):
-            raise TypeError(
-                f"custom_vjp: {name_of(bwd)}, a rule with logs, must return a pair (cotangents, "
-                f"logs), got {found!r:.100}"
-            )
-        if not (found[1] is None or isinstance(found[1], dict)):
-            raise TypeError(
-                f"custom_vjp: the logs of {name_of(bwd)} must be a dict or None, got "
-                f"{type(found[1]).__name__}"
-            )
-        return found[0]
-
-    return cotangents
 
 
 def _of_whole_key(x: Any) -> Any:

@@ -17,6 +17,7 @@ from irax.core.array import Array, ConcreteArray
 from irax.core.avals import ShapedArray
 from irax.core.dispatch import options_of_rules, runs_at_once
 from irax.core.module_builder import ModuleBuilder
+from irax.core.settings import rule_logs
 from irax.core.shardings import axis_names
 from irax.core.tracing import Input, Known, Scope, Traced, Tracer, trace_function
 from irax.transforms.custom_arguments import Arguments
@@ -77,7 +78,7 @@ class RuleCall:
         its argument number `at`. It runs under these `options`, those of the call by default.
         """
         name, kind = f"{self.function}.{suffix}", self.rules.ruled.kind
-        with self.rules.running(options):
+        with self.rules.running(options), rule_logs.among(None):
             # an index along a named axis has no operand that would tell that it is traced
             takes_all = self.is_written or self.rules.staged or axis_names.bound()
             scope = Scope.ALL if takes_all else Scope.TRACED

@@ -24,6 +24,7 @@ from irax.core.tracebacks import api_boundary
 from irax.core.trees import array_trees
 from irax.execution.shardings.jit_shardings import constrained
 from irax.transforms.differentiable import is_inexact
+from irax.transforms.slots import Call, check_keys, merged
 
 
 @tree_util.register_static
@@ -152,9 +153,14 @@ class VJP:
         opaque_residuals: Sequence[Array],
         args_res: Sequence[Any],
         forms: tuple[Any, ...] | None = None,
+        calls: tuple[Call, ...] = (),
+        want_logs: bool = False,
     ) -> None:
         self._derived = derived
         self._forms = forms
+        self._calls = calls
+        """The calls of rules with logs, whose slots are the last argument where there are any."""
+        self._want_logs = want_logs
         self.opaque_residuals: list[Array] = list(opaque_residuals)
         """The arrays that the forward pass keeps for the backward pass."""
         self.args_res: list[Any] = list(args_res)
@@ -174,6 +180,21 @@ class VJP:
             kept.append(parts[0] if arg.is_leaf() else parts)
         return cls(derived, rest, kept)
 
+    def of_calls(self, calls: Sequence[Call]) -> VJP:
+        """Return the pullback of a function whose last argument are slots of these calls."""
+        return VJP(self._derived, self.opaque_residuals, self.args_res, calls=tuple(calls))
+
+    def _with(self, **changed: Any) -> VJP:
+        """Return the pullback with other parts."""
+        parts = {"args_res": self.args_res, "forms": self._forms, "want_logs": self._want_logs}
+        parts |= changed
+        return VJP(self._derived, self.opaque_residuals, calls=self._calls, **parts)
+
+    @property
+    def _num_args(self) -> int:
+        """The number of arguments, without slots."""
+        return self._derived.in_tree.children()[0].num_children - bool(self._calls)
+
     @property
     def out_nzs(self) -> Any:
         """For each result True, or False if it has no derivative in the arguments."""
@@ -184,7 +205,7 @@ class VJP:
     def in_tree(self) -> tree_util.PyTreeDef:
         """The structure of the arguments, and of their cotangents."""
         args, _ = array_trees.tree_unflatten(self._derived.in_tree, self._derived.inputs)
-        return tree_util.tree_structure(args)
+        return tree_util.tree_structure(args[: self._num_args])
 
     @property
     def out_tree(self) -> tree_util.PyTreeDef:
@@ -201,21 +222,22 @@ class VJP:
         rest = iter(saveable)
 
         def kept(x: Any) -> Any:
-            return x if next(rest) or isinstance(x, NotNeeded) else NotSaveable()
+            return x if next(rest, True) or isinstance(x, NotNeeded) else NotSaveable()
 
         args_res = [tuple(map(kept, x)) if type(x) is tuple else kept(x) for x in self.args_res]
-        return VJP(self._derived, self.opaque_residuals, args_res, self._forms)
+        return self._with(args_res=args_res)
 
     def tree_flatten(self) -> tuple[tuple[Any, ...], Any]:
         """Return the residuals, and the rest."""
-        return (self.opaque_residuals, self.args_res), (self._derived, self._forms)
+        rest = self._derived, self._forms, self._calls, self._want_logs
+        return (self.opaque_residuals, self.args_res), rest
 
     @classmethod
     def tree_unflatten(cls, rest: Any, residuals: Any) -> VJP:
         """Return the pullback of what `tree_flatten` returned."""
-        derived, forms = rest
+        derived, *others = rest
         opaque_residuals, args_res = residuals
-        return cls(derived, opaque_residuals, args_res, forms)
+        return cls(derived, opaque_residuals, args_res, *others)
 
     def __repr__(self) -> str:
         count = len(self.opaque_residuals) + len(self._derived.forwarded)
@@ -244,16 +266,11 @@ class VJP:
 
     @property
     def with_logs(self) -> VJP:
-        """Not supported: logs of custom rules are left out.
-
-        Raises:
-            NotImplementedError: always.
+        """The pullback that returns a pair of the cotangents and a dict: what the rules with logs
+        have logged (`custom_vjp.defvjp_with_logs`), stacked where they are in loops or in lanes of
+        `vmap`. Logs of a branch that was not taken are zeros.
         """
-        raise NotImplementedError(
-            "vjp: with_logs is not supported: a backward pass is a derived program, whose results "
-            "are cotangents alone; have the rule call irax.debug.callback(log, cotangent), or give "
-            "the function a further argument of zeros, for which bwd returns what is to be logged"
-        )
+        return self._with(want_logs=True)
 
     def with_refs(self, *forms: Any) -> VJP:
         """Return the pullback that returns cotangents in other forms.
@@ -273,11 +290,12 @@ class VJP:
         ((GradRef(),), Ref(7.0))
         """
         args = self._derived.in_tree.children()[0]
-        if len(forms) != args.num_children:
+        if len(forms) != self._num_args:
             raise ValueError(
-                f"with_refs: expected as many forms as arguments, {args.num_children}, got "
+                f"with_refs: expected as many forms as arguments, {self._num_args}, got "
                 f"{len(forms)}"
             )
+        forms = (*forms, GradValue()) if self._calls else forms
         spread = array_trees.prefix_of(args, forms, "with_refs", _is_form)
         for form in spread:
             if not _is_form(form):
@@ -287,7 +305,7 @@ class VJP:
                 )
         for form, aval in zip(spread, self._derived.inputs, strict=True):
             _check_ref(form, aval)
-        return VJP(self._derived, self.opaque_residuals, self.args_res, tuple(spread))
+        return self._with(forms=tuple(spread))
 
     @api_boundary
     def __call__(self, cotangent: Any) -> tuple[Any, ...]:
@@ -307,7 +325,11 @@ class VJP:
             for i, (x, form) in enumerate(zip(found, forms, strict=True))
         ]
         args, _ = array_trees.tree_unflatten(derived.in_tree, leaves)
-        return args
+        cotangents = tuple(args[: self._num_args])
+        check_keys(self._calls)
+        if not self._want_logs:
+            return cotangents
+        return cotangents, merged(self._calls, args[-1]) if self._calls else {}
 
 
 def _parts(arg: Any, tree: Any) -> Sequence[Any]:

@@ -13,6 +13,7 @@ from irax.core.array import Array, ConcreteArray
 from irax.core.avals import ShapedArray, sums_of
 from irax.core.callables import check_callable
 from irax.core.dispatch import bind
+from irax.core.settings import rule_logs
 from irax.core.shardings import axis_names, explicit_axes, meshes
 from irax.core.shardings.axis_names import BoundAxis, text_of
 from irax.core.shardings.meshes import AbstractMesh, AxisType, Mesh
@@ -106,7 +107,8 @@ def shard_map(
         def specs_of_results(results: Any) -> list[PartitionSpec]:
             return _out_specs(setting, out_specs, results)
 
-        return call_on_shards(setting, f, in_specs, specs_of_results, args)
+        own = rule_logs.uncounted(f)
+        return call_on_shards(setting, own, in_specs, specs_of_results, args)
 
     return mapped
 

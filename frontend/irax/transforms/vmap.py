@@ -16,6 +16,7 @@ from irax.core.callables import check_callable
 from irax.core.dispatch import call
 from irax.core.refs import functions as ref_functions
 from irax.core.refs import refs
+from irax.core.settings import rule_logs
 from irax.core.shardings import axis_names
 from irax.core.shardings.explicit_axes import (
     are_in_types,
@@ -90,15 +91,19 @@ def over_lanes(
     mesh_axes: tuple[str, ...] = (),
     over_devices: bool = False,
     sum_match: bool = False,
+    is_numbered: bool = False,
 ) -> Callable[..., Any]:
     """Return `vmap(fun, ...)` for the transformation `what`, as error messages call it. If
-    `over_devices`, each lane makes its own calls of the host.
+    `over_devices`, each lane makes its own calls of the host. If `is_numbered`, the first argument
+    is the number of the lane.
     """
     in_axes = checked_axes(what, fun, in_axes, out_axes)
 
     @api_boundary
     @wraps(fun)
     def mapped(*args: Any, **kwargs: Any) -> Any:
+        if rule_logs.calls() is not None and not is_numbered:
+            return numbered(args, kwargs)
         boxed = None
         if refs.exist():
             in_trace = not trace_state_clean()
@@ -125,6 +130,14 @@ def over_lanes(
         given = Mapped.of(what, fun, in_axes, axis_size, args, kwargs)
         with by_mesh_of(given.arrays):
             return batched(given)
+
+    def numbered(args: Any, kwargs: Any) -> Any:
+        size = Mapped.of(what, fun, in_axes, axis_size, args, kwargs).size
+        of_lane = rule_logs.numbered(fun, size, True)
+        axes = (0, *(in_axes if isinstance(in_axes, tuple) else (in_axes,) * len(args)))
+        options = out_axes, axis_name, axis_size, mesh_axes, over_devices, sum_match, True
+        numbers = np.arange(size, dtype=np.int32)
+        return over_lanes(what, of_lane, axes, *options)(numbers, *args, **kwargs)
 
     def batched(given: Mapped) -> Any:
         told = given.divided_along(what)

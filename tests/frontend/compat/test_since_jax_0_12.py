@@ -366,8 +366,7 @@ def test_rules_in_three_parts_and_rules_with_logs():
         assert irax.grad(g, (0, 1))(1.0, 2.0) == (2.0, 7.0)
     f.defvjp_with_logs(lambda x, y: (f(x, y), y), lambda y, ct: ((ct * y, 5 * ct), {"ct": ct}))
     assert irax.grad(f, (0, 1))(1.0, 2.0) == (2.0, 5.0)
-    with pytest.raises(NotImplementedError, match=r"with_logs is not supported: .* a further arg"):
-        irax.vjp(f, 1.0, 2.0)[1].with_logs(1.0)
+    assert irax.vjp(f, 1.0, 2.0)[1].with_logs(1.0) == ((2.0, 5.0), {"ct": 1.0})
     for found, problem in (((1.0, 2.0, 3.0), "a pair"), (((1.0, 2.0), [3.0]), "a dict or None")):
         f.defvjp_with_logs(lambda x, y: (f(x, y), y), lambda y, ct, found=found: found)
         with pytest.raises(TypeError, match=f"custom_vjp: .* must .*{problem}"):

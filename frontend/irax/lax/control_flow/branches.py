@@ -24,6 +24,7 @@ from irax.core.dtypes.promotion import apply, convert
 from irax.core.refs import functions as ref_functions
 from irax.core.refs import refs
 from irax.core.refs.refs import Ref
+from irax.core.settings import rule_logs
 from irax.core.shardings.explicit_axes import type_of
 from irax.core.shardings.pvary import pvary
 from irax.core.tracing import Traced, Tracer, trace_function
@@ -107,7 +108,7 @@ def cond(
         )
     if dtypes.issubdtype(predicate.dtype, np.complexfloating):
         raise TypeError(f"{what}: the predicate must not be complex, got {predicate.aval}")
-    functions = {"true_fun": true_fun, "false_fun": false_fun}
+    functions = rule_logs.of_branches({"true_fun": true_fun, "false_fun": false_fun})
     known = known_value(predicate)
     if known is not None:
         chosen = "true_fun" if known else "false_fun"
@@ -158,7 +159,7 @@ def switch(
             ".astype(int)"
         )
     last = len(branches) - 1
-    functions = {f"branches[{i}]": function for i, function in enumerate(branches)}
+    functions = rule_logs.of_branches({f"branches[{i}]": f for i, f in enumerate(branches)})
     known = 0 if last == 0 else known_value(number)
     if known is not None:
         chosen = f"branches[{min(max(int(known), 0), last)}]"

@@ -15,6 +15,7 @@ from irax.core.array import Array, ConcreteArray, as_array
 from irax.core.dispatch import bind, call
 from irax.core.dtypes.promotion import apply, convert, select
 from irax.core.refs import functions as ref_functions
+from irax.core.settings import rule_logs
 from irax.core.tracing import Input, Traced, trace_function
 from irax.core.trees import array_trees
 from irax.core.trees.flattening import name_of
@@ -81,6 +82,7 @@ def while_loop(
                 f"{what}: {name} must be a function, got {function!r} of type "
                 f"{type(function).__name__}"
             )
+    cond_fun, body_fun = rule_logs.uncounted(cond_fun), rule_logs.uncounted(body_fun)
     held = ref_functions.touched_by(
         lambda: _while_loop(cond_fun, body_fun, init_val, max_steps, checkpoint)
     )
@@ -200,6 +202,8 @@ def fori_loop(
 
         return _told(progress, int(low), int(high), step, init_val, unroll)
     options = {"unroll": unroll, "max_steps": max_steps, "checkpoint": checkpoint}
+    if rule_logs.calls() is not None:
+        body_fun = _numbered(what, lower, upper, body_fun)
     held = ref_functions.touched_by(lambda: _fori_loop(lower, upper, body_fun, init_val, **options))
     if isinstance(held, ref_functions.Result):
         return held.value
@@ -213,6 +217,19 @@ def fori_loop(
     )
     held.write(states)
     return result
+
+
+def _numbered(what: str, lower: Any, upper: Any, body_fun: Callable[..., Any]) -> Any:
+    """Return a body whose calls of rules with logs know the step that they are in."""
+    low, high = (branches.known_value(x) for x in _bounds(what, lower, upper))
+    if low is None or high is None:
+        return rule_logs.uncounted(body_fun)
+    of_step = rule_logs.numbered(body_fun, max(int(high) - int(low), 0), False)
+
+    def step(i: Array, carried: Any) -> Any:
+        return of_step(convert(i, np.dtype(np.int32)) - int(low), i, carried)
+
+    return step
 
 
 def _told(

@@ -16,6 +16,7 @@ from irax.core.dispatch import bind, call, staged
 from irax.core.refs import functions as ref_functions
 from irax.core.refs import refs
 from irax.core.refs.refs import Ref
+from irax.core.settings import rule_logs
 from irax.core.shardings.explicit_axes import type_of, type_of_slice
 from irax.core.tracing import Input, Traced, Tracer, trace_function
 from irax.core.trees import array_trees
@@ -75,6 +76,8 @@ def scan(
         )
     if progress is not None and telling.is_seen():
         return _told(progress, f, init, xs, length, reverse, unroll)
+    if rule_logs.calls() is not None:
+        f, xs = _numbered(f, xs, length)
     if refs.exist():
         f, xs = _of_rows_of_refs(f, xs)
     held = ref_functions.touched_by(lambda: _scan(f, init, xs, length, reverse, unroll))
@@ -132,6 +135,22 @@ def _told(
         ys = tree_util.tree_map(lambda *y: structure.concatenate(y, 0), *pairs)
     line.end(length)
     return carry, ys
+
+
+def _numbered(f: Callable[..., Any], xs: Any, length: int | None) -> tuple[Any, Any]:
+    """Return a function whose calls of rules with logs know the row that they are in."""
+    leaves = array_trees.tree_leaves(xs)
+    size = len(leaves[0]) if length is None and leaves and np.ndim(leaves[0]) else length
+    if not isinstance(size, int):
+        return rule_logs.uncounted(f), xs
+    of_row = rule_logs.numbered(f, size, False)
+
+    @functools.wraps(f, updated=())
+    def step(carried: Any, row: Any) -> Any:
+        number, own = row
+        return of_row(number, carried, own)
+
+    return step, (np.arange(size, dtype=np.int32), xs)
 
 
 def _of_rows_of_refs(f: Callable[..., Any], xs: Any) -> tuple[Callable[..., Any], Any]:
