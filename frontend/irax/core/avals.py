@@ -374,12 +374,15 @@ class ShapeDtypeStruct:
 
     @classmethod
     def like(cls, x: Any) -> ShapeDtypeStruct:
-        """Return the struct of an array, or of any object with a shape and a dtype. It says where
-        the array was put.
+        """Return the struct of an array, a number, or any object with a shape and a dtype. It says
+        where the array was put.
 
         >>> ShapeDtypeStruct.like(np.zeros(2, "float32"))
         ShapeDtypeStruct(shape=(2,), dtype=float32)
         """
+        if isinstance(x, bool | int | float | complex) and not isinstance(x, np.generic):
+            dtype = kinds.canonicalize_dtype(np.dtype(type(x)))
+            return cls((), dtype, weak_type=not isinstance(x, bool))
         told = getattr(getattr(x, "aval", None), "told", None)
         is_put = getattr(x, "committed", not hasattr(x, "aval"))
         sharding = getattr(x, "sharding", None) if is_put else told

@@ -81,3 +81,7 @@ def test_entering_a_mesh():
 
 def test_structs_have_the_dtypes_that_arrays_would_have():
     assert irax.ShapeDtypeStruct.like(np.ones(2)).dtype == jnp.asarray(np.ones(2)).dtype
+    for number in (True, 2, 3.0, 4j, np.float32(5), np.float64(6)):
+        struct, array = irax.ShapeDtypeStruct.like(number), jnp.asarray(number)
+        assert (struct.shape, struct.dtype) == ((), array.dtype)
+        assert struct.weak_type == array.weak_type
