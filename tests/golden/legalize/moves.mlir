@@ -1,15 +1,6 @@
 // Gathers of many elements are kernels, in which each workgroup copies windows by vectors; equal
 // ones share an executable. They clamp indices, and count negative ones from the end.
 // RUN: --pipeline "legalize{target=iree-cpu}"
-// CHECK:      stream.executable private @[[SCATTER:scatter_\w+]]
-// CHECK:        stream.return %c8
-// CHECK:        vector.load
-// CHECK-NEXT:   vector.store
-// CHECK:        memref.load
-// CHECK:        arith.cmpi ule
-// CHECK:        scf.if
-// CHECK:          %[[SUM:.*]] = arith.addf
-// CHECK-NEXT:     vector.store %[[SUM]]
 // CHECK:      stream.executable private @[[OTHER:gather_\w+]]
 // CHECK:      stream.executable private @[[FILLED:gather_\w+]]
 // CHECK:        %[[INSIDE:.*]] = arith.cmpi ule, {{.*}} vector<16xi32>
@@ -27,6 +18,16 @@
 // CHECK-NEXT:   arith.addi
 // CHECK-NEXT:   vector.store
 // CHECK:        vector.load {{.*}} vector<36xi8>
+// CHECK:      stream.executable private @[[BOTH:scatter_\w+]]
+// CHECK:      stream.executable private @[[SCATTER:scatter_\w+]]
+// CHECK:        stream.return %c8
+// CHECK:        vector.load
+// CHECK-NEXT:   vector.store
+// CHECK:        memref.load
+// CHECK:        arith.cmpi ule
+// CHECK:        scf.if
+// CHECK:          %[[SUM:.*]] = arith.addf
+// CHECK-NEXT:     vector.store %[[SUM]]
 func.func @gather_by_vectors(%x: tensor<4096x100xui8>, %i: tensor<50x1xi32>) -> (tensor<50x100xui8>, tensor<50x100xui8>) {
   %zero = stablehlo.constant dense<0> : tensor<50x1xi32>
   %size = stablehlo.constant dense<4096> : tensor<50x1xi32>
@@ -119,3 +120,18 @@ func.func @pad_by_vectors(%x: tensor<1000x100xf32>, %u: tensor<400x100xf32>) -> 
 // CHECK:      func.func @pad_by_vectors([[X:%\w+]]: tensor<1000x100xf32>, [[U:%\w+]]: tensor<400x100xf32>
 // CHECK:        [[Y:%\w+]] = flow.dispatch @[[PAD:\w+]]::@[[PAD]]([[U]], [[X]])
 // CHECK-NEXT:   return [[Y]]
+
+// A scatter reads windows where the only gather that makes them does.
+func.func @scatter_of_gathered(%x: tensor<300x40xf32>, %i: tensor<900xi32>, %j: tensor<900xi32>) -> tensor<200x40xf32> {
+  %zeros = stablehlo.constant dense<0.0> : tensor<200x40xf32>
+  %0 = "stablehlo.gather"(%x, %i) <{dimension_numbers = #stablehlo.gather<offset_dims = [1], collapsed_slice_dims = [0], start_index_map = [0], index_vector_dim = 1>, slice_sizes = array<i64: 1, 40>}> : (tensor<300x40xf32>, tensor<900xi32>) -> tensor<900x40xf32>
+  %1 = "stablehlo.scatter"(%zeros, %j, %0) <{scatter_dimension_numbers = #stablehlo.scatter<update_window_dims = [1], inserted_window_dims = [0], scatter_dims_to_operand_dims = [0], index_vector_dim = 1>}> ({
+  ^bb0(%a: tensor<f32>, %b: tensor<f32>):
+    %s = stablehlo.add %a, %b : tensor<f32>
+    stablehlo.return %s : tensor<f32>
+  }) : (tensor<200x40xf32>, tensor<900xi32>, tensor<900x40xf32>) -> tensor<200x40xf32>
+  return %1 : tensor<200x40xf32>
+}
+// CHECK:      func.func @scatter_of_gathered([[X:%\w+]]: tensor<300x40xf32>, [[I:%\w+]]: tensor<900xi32>, [[J:%\w+]]: tensor<900xi32>)
+// CHECK-NEXT:   [[SUM:%\w+]] = flow.dispatch @[[BOTH]]::@[[BOTH]]([[X]], [[I]], [[J]])
+// CHECK-NEXT:   return [[SUM]]

@@ -88,12 +88,12 @@ IREE: tuple[Legalization, ...] = (
     triangular.cholesky,
     broadcasts.permuting_broadcast,
     broadcasts.broadcast_of_columns,
+    moves.scatter_by_vectors,  # before gathers, which it may read by itself
     moves.gather_by_vectors,
     indexing.index_vectors_last,
     indexing.gather_beyond_the_array,
     indexing.starts_in_narrow_integers,
     indexing.empty_scatter,
-    moves.scatter_by_vectors,
     indexing.scatter_of_one_window,
     indexing.scatter_by_rows,
     sorting.sort_of_repeated_operands,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -31,6 +31,7 @@ from irax_compiler.passes.kernels.moves.windows import (
     bytes_of,
     from_the_end,
 )
+from irax_compiler.passes.rewriting import read_as
 from irax_compiler.sizes import Size
 
 WIDE = 16
@@ -42,17 +43,34 @@ def gathered(op: Gather, operation: Operation) -> Mapping[Value, Value] | None:
     """Build the dispatch of a gather, and return it as the replacement of its result, or of the
     result of the select that fills windows beyond the array; None if vectors bring nothing.
     """
+    result, kernel, operands = _kernel_of(op, operation)
+    if not kernel.has_vectors:
+        return None
+    return {
+        result: kernels.dispatch(kernel.name, operands, result, kernel.shares.counts, kernel.build)
+    }
+
+
+def gather_of(x: Value) -> tuple[Kernel, list[Value]] | None:
+    """Return the kernel of the gather that makes an array, and its operands, if nothing else uses
+    the array: a kernel may read from where the gather does. None of one that fills windows.
+    """
+    source = mlir.definition(x)
+    op = None if source is None else read_as(Gather, source)
+    if op is None or source is None or mlir.num_uses(x) != 1:
+        return None
+    _, kernel, operands = _kernel_of(op, source)
+    return kernel, operands
+
+
+def _kernel_of(op: Gather, operation: Operation) -> tuple[Value, Kernel, list[Value]]:
+    """Return what the kernel of a gather gives, the kernel, and its operands."""
     x = operation.operands[0]
     result, fill = filled(op, operation) or (operation.results[0], None)
     indices = Indices.of(operation.operands[1], op.dims)
     windows = Windows.of(op.dims, op.slice_sizes, shape_of(x), indices, shape_of(result))
     kernel = Kernel(windows, dtype_of(x), indices.dtype, bytes_of(fill))
-    if not kernel.has_vectors:
-        return None
-    operands = [x, *indices.arrays]
-    return {
-        result: kernels.dispatch(kernel.name, operands, result, kernel.shares.counts, kernel.build)
-    }
+    return result, kernel, [x, *indices.arrays]
 
 
 class Kernel(WindowKernel):
@@ -76,10 +94,10 @@ class Kernel(WindowKernel):
 
     def build(self, bindings: list[Value]) -> None:
         """Build the body for one workgroup."""
-        element, place = kernels.bits(self.dtype), kernels.bits(self.index_dtype)
+        element = kernels.bits(self.dtype)
         memory = _Memory(
             executables.view(bindings[0], self.windows.array, element),
-            [executables.view(x, self.windows.indices, place) for x in bindings[1:-1]],
+            self.indices_in(bindings[1:-1]),
             executables.view(bindings[-1], self.windows.count, element),
         )
 
@@ -99,9 +117,20 @@ class Kernel(WindowKernel):
     def _window(self, memory: _Memory, base: Places, at: Value) -> None:
         """Copy one window, or its consecutive elements."""
         places = base.after(self.shares.inner, at)
+        read = self.reader(memory.array, memory.indices, places)
+
+        def copy(offset: Value, width: int) -> None:
+            store(read(offset, width), memory.out, plus(places.windows, offset))
+
+        kernels.in_registers(self.windows.run, REGISTER // self.dtype.itemsize, copy)
+
+    def reader(
+        self, array: Value, indices: Sequence[Value], places: Places
+    ) -> Callable[[Value, int], Value]:
+        """Return what loads a number of consecutive elements of a window, from a place in it on."""
         is_unsigned = self.index_dtype.kind == "u"
         source, inside = places.array, []
-        found = self.windows.places(memory.indices, places.indices, is_unsigned)
+        found = self.windows.places(indices, places.indices, is_unsigned)
         for x, coordinate in zip(found, self.windows.coordinates, strict=True):
             if self.fill is not None:
                 inside.append(registers.compare("LE", "u", x, index(coordinate.limit)))
@@ -110,12 +139,10 @@ class Kernel(WindowKernel):
             x = emit("arith.minui", x, index(coordinate.limit))
             source = plus(source, times(x, coordinate.stride))
 
-        def copy(offset: Value, width: int) -> None:
-            loaded = load(memory.array, plus(source, offset), width)
-            loaded = self._or_fill(loaded, inside)
-            store(loaded, memory.out, plus(places.windows, offset))
+        def read(offset: Value, width: int) -> Value:
+            return self._or_fill(load(array, plus(source, offset), width), inside)
 
-        kernels.in_registers(self.windows.run, REGISTER // self.dtype.itemsize, copy)
+        return read
 
     def _or_fill(self, found: Value, inside: Sequence[Value]) -> Value:
         """Replace elements by the fill value unless all conditions hold."""

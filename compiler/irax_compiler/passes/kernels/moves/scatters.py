@@ -1,5 +1,6 @@
 """Scatters as dispatches that copy the array and combine it with the windows, in their order. An
-array that is made for a scatter alone is not copied.
+array that is made for a scatter alone is not copied, nor are windows that a gather alone makes of
+another array: the kernel reads these from there.
 
 Each workgroup has a part of the array to itself, and goes through all windows. So the result does
 not depend on the number of workgroups, also where windows overlap. Of sums that are exact, such as
@@ -27,7 +28,7 @@ from irax_compiler.passes.kernels.code.places import plus, times
 from irax_compiler.passes.kernels.executables import workgroup
 from irax_compiler.passes.kernels.loops import blocks
 from irax_compiler.passes.kernels.loops.memory import held_dtype, is_plain
-from irax_compiler.passes.kernels.moves import kernels
+from irax_compiler.passes.kernels.moves import gathers, kernels
 from irax_compiler.passes.kernels.moves.tables import Tables, shape_with, tables_of, total
 from irax_compiler.passes.kernels.moves.windows import (
     REGISTER,
@@ -43,6 +44,8 @@ SHARE = 128 << 10
 """The bytes of the array for a workgroup."""
 MOST = 8
 """The most workgroups: each goes through all windows."""
+FAST = 4
+"""The consecutive elements of windows from which reading them where a gather does pays."""
 
 
 def is_known(operation: Operation) -> bool:
@@ -76,17 +79,19 @@ def scattered(op: Scatter | ScatterBy, operation: Operation) -> Value:
     if tables is not None:
         dtype, fill = tables.dtype, np.zeros((), tables.dtype)
         update = update if tables.step is None else np.ones((), dtype)
+    gathered = _gathered(windows, updates) if tables is None else None
+    source, given = gathered or (None, [updates] if update is None else [])
     kernel = Kernel(
         windows,
         dtype,
         vectors.dtype,
         bytes_of(fill),
         combiner,
-        is_alone=tables is None and fill is None and _is_made_for(x, operation),
+        is_alone=tables is None and fill is None and source is None and _is_made_for(x, operation),
         update=bytes_of(update),
         tables=tables,
+        source=source,
     )
-    given = [updates] if update is None else []
     operands = [*given, *([x] if kernel.fill is None else []), *vectors.arrays]
     made = kernels.dispatch(
         kernel.name,
@@ -98,6 +103,18 @@ def scattered(op: Scatter | ScatterBy, operation: Operation) -> Value:
         other=None if tables is None else (shape_with(tables, x), tables.dtype),
     )
     return made if tables is None else total(tables, made, x)
+
+
+def _gathered(windows: Windows, updates: Value) -> tuple[gathers.Kernel, list[Value]] | None:
+    """Return the gather that alone makes the windows, and its operands, if a window's elements are
+    consecutive where it reads them.
+    """
+    found = gathers.gather_of(updates)
+    if found is None or windows.run < FAST:
+        return None
+    theirs = found[0].windows
+    extents = [[loop.extent for loop in each.loops] for each in (windows, theirs)]
+    return found if theirs.run == windows.run and extents[0] == extents[1] else None
 
 
 def _is_made_for(x: Value, operation: Operation) -> bool:
@@ -122,6 +139,8 @@ class Kernel(WindowKernel):
     """The element that the windows are full of; None if they are an operand."""
     tables: Tables | None
     """The arrays that the workgroups update; None if that is the result."""
+    source: gathers.Kernel | None
+    """The gather that the kernel has the windows of; None if they are an operand."""
 
     kind = "scatter"
 
@@ -181,14 +200,17 @@ class _Body:
 
     def build(self, bindings: list[Value]) -> None:
         kernel, windows, element = self.kernel, self.kernel.windows, mlir.element_type(self.dtype)
-        place = kernels.bits(kernel.index_dtype)
         *given, out = bindings
-        updates = None
-        if self.update is None:
+        updates, theirs = None, []
+        if kernel.source is not None:
+            array, *theirs = [given.pop(0) for _ in range(1 + kernel.source.vectors)]
+            updates = executables.view(array, kernel.source.windows.array, element)
+            theirs = kernel.source.indices_in(theirs)
+        elif self.update is None:
             updates = executables.view(given.pop(0), windows.count, element)
         source = given.pop(0) if self.fill is None else None
         is_apart = self._is_apart(source, out) if source is not None and kernel.is_alone else None
-        indices = [executables.view(x, windows.indices, place) for x in given]
+        indices = kernel.indices_in(given)
         if kernel.tables is not None:
             self._fill_tables(kernel.tables, updates, out, indices)
             return
@@ -202,11 +224,22 @@ class _Body:
         else:
             if_else(is_apart, lambda: self._initialize(source, out, first, last))
 
-        def window(places: Places) -> None:
+        def window(places: Places, source: Places) -> None:
             place, is_here = self._place(places, indices, first, last)
-            if_else(is_here, lambda: self._combine(updates, places.windows, out, place))
 
-        _nested(windows.loops, Places.zero(), window)
+            def combine() -> None:
+                read = self._reader(updates, places.windows)
+                if kernel.source is not None and updates is not None:
+                    read = kernel.source.reader(updates, theirs, source)
+                self._combine(read, out, place)
+
+            if_else(is_here, combine)
+
+        nests = [
+            windows.loops,
+            windows.loops if kernel.source is None else kernel.source.windows.loops,
+        ]
+        _nested(list(zip(*nests, strict=True)), [Places.zero()] * 2, window)
 
     def _fill_tables(
         self, tables: Tables, updates: Value | None, out: Value, indices: Sequence[Value]
@@ -268,15 +301,18 @@ class _Body:
             is_here = is_own if is_here is None else emit("arith.andi", is_here, is_own)
         return place, is_here
 
-    def _combine(self, updates: Value | None, at: Value, out: Value, place: Value) -> None:
+    def _reader(self, updates: Value | None, at: Value) -> Callable[[Value, int], Value]:
+        """Return what loads a number of consecutive elements of a window that begins at a place."""
+        if updates is None:
+            return lambda _, width: _full(self.update, width)
+        return lambda offset, width: load(updates, plus(at, offset), width)
+
+    def _combine(self, read: Callable[[Value, int], Value], out: Value, place: Value) -> None:
         """Combine a run of elements of a window with those of the array."""
         block = self.operation.regions[0].blocks[0]
 
         def combine(offset: Value, width: int) -> None:
-            if updates is None:
-                new = _full(self.update, width)
-            else:
-                new = load(updates, plus(at, offset), width)
+            new = read(offset, width)
             there = plus(place, offset)
             if not _sets(self.operation):
                 own = load(out, there, width)
@@ -294,15 +330,21 @@ def _full(element: np.ndarray | None, width: int) -> Value:
     return registers.spread(registers.constant(element), width)
 
 
-def _nested(loops: Sequence[Loop], places: Places, body: Callable[[Places], None]) -> None:
-    """Build loops around a body of the places that they reach."""
+def _nested(
+    loops: Sequence[Sequence[Loop]], places: Sequence[Places], body: Callable[..., None]
+) -> None:
+    """Build nested loops, of alike ones in each dimension, around a body of the places that each
+    reaches.
+    """
     if not loops:
-        return body(places)
-    outer, *rest = loops
+        return body(*places)
+    alike, *rest = loops
     return for_each(
         index(0),
-        index(outer.extent),
-        lambda step: _nested(rest, places.after(outer, step), body),
+        index(alike[0].extent),
+        lambda step: _nested(
+            rest, [x.after(loop, step) for x, loop in zip(places, alike, strict=True)], body
+        ),
     )
 
 

@@ -14,6 +14,7 @@ from irax_compiler.mlir import Value, dtype_of, shape_of
 from irax_compiler.ops import comparison, elementwise, registers, shape, slicing
 from irax_compiler.ops.reductions.window_shapes import WindowDims
 from irax_compiler.ops.registers import emit, index
+from irax_compiler.passes.kernels import executables
 from irax_compiler.passes.kernels.code.loops import for_each
 from irax_compiler.passes.kernels.code.memory import load
 from irax_compiler.passes.kernels.code.places import plus, times
@@ -149,6 +150,16 @@ class WindowKernel:
     @property
     def name(self) -> str:
         return kernels.name_of(self.kind, self.windows.count, self)
+
+    @property
+    def vectors(self) -> int:
+        """The number of arrays of indices."""
+        return 1 + max((c.operand for c in self.windows.coordinates), default=0)
+
+    def indices_in(self, bindings: Sequence[Value]) -> list[Value]:
+        """Return the memory of the arrays of indices."""
+        place = kernels.bits(self.index_dtype)
+        return [executables.view(x, self.windows.indices, place) for x in bindings]
 
 
 def bytes_of(element: np.ndarray | None) -> bytes | None:
