@@ -84,8 +84,9 @@ the largest number elsewhere, gives 0 in the floats of 6 and 4 bits.
 "dimension must be within (0, 1]". irax counts from the first dimension.
 
 **IREE 3.13.0: windows of dilated complex128 are refused.** `stablehlo.reduce_window` with
-`base_dilations` above 1 fails: "'stream.async.splat' op has no builtin for bit width 128". irax
-pads real and imaginary parts before (`windows_of_dilated_complex`).
+`base_dilations` above 1 fails: "'stream.async.splat' op operand #0 must be 8-bit signless integer
+or 16-bit [...], but got 'i128'". irax pads real and imaginary parts before
+(`windows_of_dilated_complex`).
 
 **IREE 3.13.0: the start of a dynamic_update_slice in i8 is taken as unsigned.**
 "`adjusted_start_indices = clamp(0, start_indices, shape(operand) - shape(update))`": at -1 the
