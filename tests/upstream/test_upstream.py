@@ -113,6 +113,11 @@ def test_the_reports_for_upstream_are_as_the_legalizations_say():
         )
 
 
+def test_reports_of_wrong_results_name_a_sentence_of_the_specification():
+    shown = {name for name, text in outward.written().items() if ", right: " in text}
+    assert {name for name in shown if not Reproduction.read(name).specification} == set()
+
+
 def test_outcomes():
     wrong = Reproduction.parse("wrong", WRONG)
     assert outcome(wrong, "iree-cpu") == "wrong"

@@ -1,6 +1,8 @@
 // Threads do not wait for the one that has widened what they sum, or has summed what they use.
 // TARGETS: iree-vulkan
 // EXPECT: refused
+// SPEC: reduce: the results are sums of "`input_slices_converted...[index]` values, for all
+// SPEC: `index` in `index_space(input_slices_converted)`".
 // INPUT: [1.0]
 func.func @main(%x: tensor<4x1000xbf16>) -> tensor<4x1000xbf16> {
   %c = stablehlo.constant dense<0.0> : tensor<f32>
