@@ -24,6 +24,9 @@ from irax_compiler.ops.core import UnsupportedOp
 TOGETHER = 1 << 21
 """The most bytes of products of all colors for which the arrays that convolutions and products of
 matrices make on the way to them are in caches together, by `benchmarks.sparse_derivatives`."""
+KNOWN = 1 << 24
+"""The most bytes of directions of all colors that are numbers of the program. Kernels read them
+faster than they compare colors with their numbers, but they take as much memory as the products."""
 _MULTIPLYING = {"conv_general_dilated", "dot_general"}
 _UNBOUNDED = {"while"}
 
@@ -70,9 +73,6 @@ def _columns(
     vector, unravel = ravel_pytree(given)
     each = np.array(numbers, colors.dtype)
 
-    def direction(number: Any) -> Any:
-        return unravel((colors == number).astype(vector.dtype))
-
     def flat(value: Any, tangent: Any) -> Array:
         moving = [
             t if _is_differentiable(y) else jnp.zeros(jnp.shape(y), vector.dtype)
@@ -82,13 +82,18 @@ def _columns(
 
     if _is_better_one_by_one(function, given, each.size * vector.nbytes):
         value, push, beside = linearize(function, *given, has_aux=True)
-        return beside, one_by_one(lambda number: flat(value, push(*direction(number))), each)
 
-    def push_together(number: Any) -> tuple[Any, Array]:
-        value, tangent, beside = jvp(function, given, direction(number), has_aux=True)
+        def one(number: Any) -> Array:
+            direction = (colors == number).astype(vector.dtype)
+            return flat(value, push(*unravel(direction)))
+
+        return beside, one_by_one(one, each)
+
+    def push_together(direction: Any) -> tuple[Any, Array]:
+        value, tangent, beside = jvp(function, given, unravel(direction), has_aux=True)
         return beside, flat(value, tangent)
 
-    return vmap(push_together, out_axes=(None, 0))(each)
+    return vmap(push_together, out_axes=(None, 0))(_directions(colors, each, vector.dtype))
 
 
 def _rows(
@@ -123,6 +128,13 @@ def _rows(
     if _is_better_one_by_one(function, given, each.size * size):
         return beside, one_by_one(product, each)
     return beside, vmap(product)(each)
+
+
+def _directions(colors: np.ndarray, numbers: np.ndarray, dtype: Any) -> Any:
+    """For each number, ones where the colors are it and zeros elsewhere."""
+    is_known = numbers.size * colors.size * np.dtype(dtype).itemsize <= KNOWN
+    where = (colors if is_known else jnp.asarray(colors)) == numbers[:, None]
+    return where.astype(dtype)
 
 
 def _is_better_one_by_one(function: Callable[..., Any], given: Any, size: int) -> bool:

@@ -577,6 +577,24 @@ def test_colors_of_convolutions_one_by_one(monkeypatch, mode):
     np.testing.assert_allclose(total, layer(x, 2.0)[1], rtol=1e-5)
 
 
+def test_directions_that_are_compared_in_the_program(monkeypatch):
+    """Directions of large arguments are found from the colors by the program."""
+    x = np.linspace(0.5, 1, 12, dtype=np.float32)
+
+    def around(a, b):
+        return a[1:] * a[:-1] + irax.numpy.sin(b), a.astype("float16")
+
+    def elements():
+        return sparse.jacobian(around, (0, 1))(x, x[1:]).data
+
+    known = elements()
+    monkeypatch.setattr(products, "KNOWN", 0)
+    np.testing.assert_array_equal(elements(), known)
+    dense = sparse.jacobian(around, (0, 1), format="dense")(x, x[1:])
+    np.testing.assert_allclose(dense[:11, 12:], np.diag(np.cos(x[1:])), rtol=1e-6)
+    np.testing.assert_array_equal(dense[11:, :12], np.eye(12))
+
+
 def test_products_in_hessians_one_by_one(monkeypatch):
     monkeypatch.setattr(products, "TOGETHER", 0)
     x, band = jnp.linspace(-1, 1, 6), np.triu(np.tri(6, k=1, dtype=np.float32))
