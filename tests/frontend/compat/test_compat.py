@@ -161,6 +161,22 @@ for absent in (pl.pallas_call, pltpu.CompilerParams, splash_attention_kernel.mak
     assert done.returncode == 0, done.stderr
 
 
+def test_names_of_jax2tf_raise_when_they_are_called():
+    code = """
+from jax.experimental import jax2tf
+from jax.experimental.jax2tf import call_tf, convert
+for absent in (convert, call_tf, jax2tf.PolyShape):
+    try:
+        absent(print, enable_xla=False)
+    except NotImplementedError as error:
+        assert absent.__name__ in str(error) and "irax.export" in str(error)
+    else:
+        raise AssertionError(absent)
+"""
+    done = python("-m", "irax.compat", "-c", code)
+    assert done.returncode == 0, done.stderr
+
+
 def test_jax_that_was_imported_before_is_refused(tmp_path):
     (tmp_path / "jax.py").write_text("")
     code = f"import sys; sys.path.insert(0, {str(tmp_path)!r})\nimport jax, irax.compat\n"
