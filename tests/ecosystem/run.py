@@ -35,6 +35,7 @@ PACKAGES = {
     "jax_morph": "jax-morph",
     "jax_privacy": "jax-privacy",
     "jax_sysid": "jax-sysid",
+    "jax_tqdm": "jax-tqdm",
     "jaxls": "almond-jaxls",
     "mamba2_jax": "mamba2-jax",
     "metalog_jax": "metalog-jax",
