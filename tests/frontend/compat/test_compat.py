@@ -177,6 +177,18 @@ for absent in (convert, call_tf, jax2tf.PolyShape):
     assert done.returncode == 0, done.stderr
 
 
+def test_processes_are_registered_with_profilers_by_libraries():
+    code = """
+import jax
+from jax import profiler
+from jax.profiler import TraceAnnotation
+unregister = profiler.register_subprocess(1, 9000)
+assert unregister() is None and jax.profiler.TraceAnnotation is TraceAnnotation
+"""
+    done = python("-m", "irax.compat", "-c", code)
+    assert done.returncode == 0, done.stderr
+
+
 def test_jax_that_was_imported_before_is_refused(tmp_path):
     (tmp_path / "jax.py").write_text("")
     code = f"import sys; sys.path.insert(0, {str(tmp_path)!r})\nimport jax, irax.compat\n"
