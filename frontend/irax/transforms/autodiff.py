@@ -231,7 +231,7 @@ def vjp(
     fun = fun if nonzero is None else perturbed.held(fun, nonzero)
     logged = slots.with_slots(fun, primals)
     if logged is not None:
-        fun, zeros_of_calls, calls = logged
+        fun, zeros_of_calls, _ = logged
         primals = (*primals, zeros_of_calls)
     checked = _checked(fun, "vjp", has_aux)
     if refs.exist():
@@ -242,7 +242,7 @@ def vjp(
     else:
         outputs, pullback = _vjp(checked, primals, "vjp", has_aux)
     if logged is not None:
-        pullback = pullback.of_calls(calls)
+        pullback = pullback.of_calls(logged[2])
         primals = primals[:-1]
     if saveable_args is not True:
         tree = array_trees.tree_structure(primals)

@@ -203,5 +203,5 @@ def _without_calls(operation: Operation, env: _Env) -> Sequence[Value]:
         return _values(branch, _results(branch), dict(env))
 
     choices = [lambda branch=branch: build(branch) for branch in branches]
-    chooser = operation.operands[0]
+    chooser: Value = operation.operands[0]
     return choose(operation.name, env.get(chooser, chooser), choices)
