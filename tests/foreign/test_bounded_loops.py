@@ -62,6 +62,69 @@ def test_derivatives(name: str) -> None:
         np.testing.assert_allclose(irax.grad(irax.grad(run))(np.float32(x)), second, rtol=1e-3)
 
 
+B = "tensor<i1>"
+CONDITION = """
+        %a = stablehlo.compare LT, %y, %limit : (tensor<f32>, tensor<f32>) -> tensor<i1>
+        %b = stablehlo.compare LT, %i, %n : (tensor<i32>, tensor<i32>) -> tensor<i1>
+        %t = stablehlo.and %a, %b : tensor<i1>
+"""
+CONDITIONS = {
+    "not or": f"""
+        %a = stablehlo.compare GE, %y, %limit : ({F32}, {F32}) -> {B}
+        %b = stablehlo.compare GE, %i, %n : ({I32}, {I32}) -> {B}
+        %c = stablehlo.or %a, %b : {B}
+        %t = stablehlo.not %c : {B}
+""",
+    "or equals false": f"""
+        %a = stablehlo.compare GE, %y, %limit : ({F32}, {F32}) -> {B}
+        %b = stablehlo.compare LE, %n, %i : ({I32}, {I32}) -> {B}
+        %c = stablehlo.or %a, %b : {B}
+        %no = stablehlo.constant dense<false> : {B}
+        %t = stablehlo.compare EQ, %c, %no : ({B}, {B}) -> {B}
+""",
+    "select of or": f"""
+        %a = stablehlo.compare LT, %y, %limit : ({F32}, {F32}) -> {B}
+        %d = stablehlo.not %a : {B}
+        %yes = stablehlo.constant dense<true> : {B}
+        %b = stablehlo.compare GE, %i, %n : ({I32}, {I32}) -> {B}
+        %c = stablehlo.select %d, %yes, %b : ({B}, {B}, {B}) -> {B}
+        %t = stablehlo.not %c : {B}
+""",
+    "not and not": f"""
+        %a = stablehlo.compare LT, %y, %limit : ({F32}, {F32}) -> {B}
+        %b = stablehlo.compare GE, %i, %n : ({I32}, {I32}) -> {B}
+        %c = stablehlo.not %b : {B}
+        %t = stablehlo.and %a, %c : {B}
+""",
+}
+
+
+@pytest.mark.parametrize("name", CONDITIONS)
+def test_conditions_that_say_when_to_end(name: str) -> None:
+    plain = loop(8, 5.0)
+    assert CONDITION.strip() in plain
+    run = irax.ir.load(plain.replace(CONDITION.strip(), CONDITIONS[name]), device="reference")
+    for x in (0.6, 7.0):
+        value, first, _ = after(x, 8, 5.0)
+        np.testing.assert_allclose(run(x), value, rtol=1e-4)
+        np.testing.assert_allclose(irax.grad(run)(np.float32(x)), first, rtol=1e-4)
+
+
+@pytest.mark.parametrize(
+    "condition, steps",
+    [
+        ("%c = stablehlo.compare GE, %i, %n : (tensor<i32>, tensor<i32>) -> tensor<i1>", 7),
+        ("%c = stablehlo.compare GT, %i, %n : (tensor<i32>, tensor<i32>) -> tensor<i1>", 8),
+        ("%c = stablehlo.compare EQ, %i, %n : (tensor<i32>, tensor<i32>) -> tensor<i1>", 7),
+    ],
+)
+def test_counts_of_negated_conditions(condition: str, steps: int) -> None:
+    text = loop(7, 1e30).replace(CONDITION.strip(), f"{condition}\n%t = stablehlo.not %c : {B}")
+    module = mlir.parse_module(text)
+    (found,) = (o for o in mlir.operations_in(module.operation) if o.name == "stablehlo.while")
+    assert (trip_count(found, {}), most_steps(found, {})) == (steps, steps)
+
+
 def test_compiled_and_mapped() -> None:
     run = irax.ir.load(loop(40, 5.0))
     xs = np.array([0.6, 7.0, 1.1], np.float32)

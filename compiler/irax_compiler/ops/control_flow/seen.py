@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -63,16 +64,18 @@ class Seen:
         assert operation is not None
         return [Seen(x, self._functions, self._outside) for x in operation.operands]
 
-    def conjuncts(self) -> list[Seen]:
-        """The values that must all hold for it, a boolean, to hold."""
-        plain = self._without_conversions()
-        if plain.kind == "stablehlo.and":
-            return [x for operand in plain.operands() for x in operand.conjuncts()]
+    def tests(self, holds: bool = True) -> list[Test]:
+        """Return the tests that all succeed if it, a boolean, holds; or if it does not."""
+        plain, holds = self._without_conversions(holds)
+        if plain.kind == ("stablehlo.and" if holds else "stablehlo.or"):
+            return [x for operand in plain.operands() for x in operand.tests(holds)]
         if plain.kind == "stablehlo.select":
             first, second, otherwise = plain.operands()
-            if otherwise.number() == 0:
-                return [*first.conjuncts(), *second.conjuncts()]
-        return [plain]
+            if holds and otherwise.number() == 0:
+                return [*first.tests(), *second.tests()]
+            if not holds and second.number() == 1:
+                return [*first.tests(False), *otherwise.tests(False)]
+        return [Test(plain, holds)]
 
     def number(self) -> Any:
         """The number that all its elements are; None if they are not known to be one."""
@@ -81,22 +84,40 @@ class Seen:
             return self.operands()[0].number()
         return mlir.splat(self.value)
 
-    def _without_conversions(self) -> Seen:
-        """Return the boolean that it is a conversion or a reshape of, or `x != false` of."""
+    def _without_conversions(self, holds: bool) -> tuple[Seen, bool]:
+        """Return the boolean that it is a conversion, a reshape or the negation of, or `x != false`
+        or `x == false` of, and whether that holds if it does or does not.
+        """
         if not self.kind or any(
             mlir.dtype_of(x.value) != np.bool_ or mlir.shape_of(x.value) for x in self.operands()
         ):
-            return self
+            return self, holds
         if self.kind in ("stablehlo.broadcast_in_dim", "stablehlo.convert", "stablehlo.reshape"):
-            return self.operands()[0]._without_conversions()
+            return self.operands()[0]._without_conversions(holds)
+        if self.kind == "stablehlo.not":
+            return self.operands()[0]._without_conversions(not holds)
         if self.kind == "stablehlo.compare":
             x, other = self.operands()
             if x.number() is not None:
                 x, other = other, x
-            direction = str(self.attributes["comparison_direction"])
-            if other.number() == {"EQ": 1, "NE": 0}.get(direction.split()[-1].rstrip(">")):
-                return x._without_conversions()
-        return self
+            number, direction = other.number(), self.direction
+            if number is not None and direction in ("EQ", "NE"):
+                return x._without_conversions(holds == (number == (direction == "EQ")))
+        return self, holds
+
+    @property
+    def direction(self) -> str:
+        """The direction of a comparison that it is the result of, such as `LT`."""
+        return str(self.attributes["comparison_direction"]).split()[-1].rstrip(">")
+
+
+@dataclass(frozen=True)
+class Test:
+    """A test of a boolean."""
+
+    value: Seen
+    holds: bool
+    """True if it succeeds where the boolean holds; False where it does not."""
 
 
 def unchanged(loop: Operation, functions: Mapping[str, Operation]) -> tuple[bool, ...]:

@@ -12,13 +12,15 @@ import numpy as np
 from irax_compiler import effects, mlir
 from irax_compiler.mlir import Operation, Value, is_inexact
 from irax_compiler.ops.control_flow.followed_loops import follow, result
-from irax_compiler.ops.control_flow.seen import Seen
+from irax_compiler.ops.control_flow.seen import Seen, Test
 from irax_compiler.ops.dimension import Dimension
 from irax_compiler.ops.registry import read
 from irax_compiler.sizes import is_symbolic, larger
 
 _TURNED = {"LT": "GT", "LE": "GE", "GT": "LT", "GE": "LE", "EQ": "EQ", "NE": "NE"}
 """The comparisons with the operands exchanged."""
+_OPPOSITE = {"LT": "GE", "LE": "GT", "GT": "LE", "GE": "LT", "EQ": "NE", "NE": "EQ"}
+"""The comparisons of integers that hold where others do not."""
 
 MOST_STEPS = "irax.most_steps"
 """The attribute of a loop that has a number of steps after which it ends at the latest: for where
@@ -47,8 +49,7 @@ def trip_count(operation: Operation, functions: Mapping[str, Operation]) -> int 
     """Return the trip count of a `stablehlo.while`, which may be symbolic, or None if it is not
     known. Where several conditions must hold, it is the least of theirs.
     """
-    test = _condition(operation, functions)
-    counters = [_counted(operation, x, functions) for x in (test.conjuncts() if test else ())]
+    counters = [_counted(operation, x, functions) for x in _tests(operation, functions)]
     found = [None if x is None else x.steps for x in counters]
     if len(found) == 1 and found[0] is not None:
         return found[0]
@@ -64,8 +65,8 @@ def count(operation: Operation, functions: Mapping[str, Operation]) -> Count | N
     condition compares `i` with a constant, and its body carries `i + k` for a constant k, with a
     constant start. `functions` are those of the module, which the loop's regions may call.
     """
-    test = _condition(operation, functions)
-    found = None if test is None else _counted(operation, test, functions)
+    tests = _tests(operation, functions)
+    found = _counted(operation, tests[0], functions) if len(tests) == 1 else None
     if found is None or is_symbolic(found.steps) or found.step < 0:
         return None
     return None if mlir.shape_of(operation.results[found.place]) else found
@@ -83,8 +84,7 @@ def most_steps(
     if MOST_STEPS in operation.attributes:
         noted: Any = operation.attributes[MOST_STEPS]
         return noted.value
-    test = _condition(operation, functions)
-    tests = test.conjuncts() if test else []
+    tests = _tests(operation, functions)
     if any(_is_dropped(operation, x, functions) for x in tests):
         return 1
     found = [_counted(operation, x, functions, bounds_of) for x in tests]
@@ -128,10 +128,10 @@ def bounds_in_body(
     same = _kept(operation, carried, carried[place], functions, bounds_of)
     if same is not None:
         return same
-    test, step = _condition(operation, functions), _step(operation, place, functions)
-    if test is None or not step:
+    tests, step = _tests(operation, functions), _step(operation, place, functions)
+    if not tests or not step:
         return None
-    for x in test.conjuncts():
+    for x in tests:
         found = _counted(operation, x, functions, bounds_of)
         if found is None or (found.place, found.step) != (place, 1) or is_symbolic(found.steps):
             continue
@@ -144,42 +144,39 @@ def bounds_in_body(
     return start[0] + min(0, farthest), start[1] + max(0, farthest)
 
 
-def _condition(loop: Operation, functions: Mapping[str, Operation]) -> Seen | None:
-    """Return a loop's condition; None if that has effects."""
+def _tests(loop: Operation, functions: Mapping[str, Operation]) -> list[Test]:
+    """Return the tests that a loop goes on while all succeed; none if its condition has effects."""
     condition = loop.regions[0].blocks[0]
     if any(effects.has_effects(view.operation) for view in condition.operations):
-        return None
-    return _inside(Seen(mlir.terminator(condition).operands[0], functions))
+        return []
+    return _inside(Seen(mlir.terminator(condition).operands[0], functions)).tests()
 
 
-def _is_dropped(operation: Operation, test: Seen, functions: Mapping[str, Operation]) -> bool:
+def _is_dropped(operation: Operation, test: Test, functions: Mapping[str, Operation]) -> bool:
     """True if a test is of a flag that the body sets, or of one that it clears."""
-    expected = 0
-    if test.kind == "stablehlo.not":
-        (test,), expected = test.operands(), 1
     carried: list[Value] = list(operation.regions[0].blocks[0].arguments)
-    if test.value not in carried:
+    if test.value.value not in carried:
         return False
     body = operation.regions[1].blocks[0]
-    return Seen(mlir.terminator(body).operands[carried.index(test.value)], functions).number() == (
-        expected
-    )
+    place = carried.index(test.value.value)
+    after = Seen(mlir.terminator(body).operands[place], functions).number()
+    return after == (0 if test.holds else 1)
 
 
 def _counted(
     operation: Operation,
-    test: Seen,
+    test: Test,
     functions: Mapping[str, Operation],
     bounds_of: BoundsOf | None = None,
 ) -> Count | None:
     """Return the counter that a loop compares with its limit, if that is what a test does."""
     bounds_of = bounds_of or _exactly_in(functions)
     carried: list[Value] = list(operation.regions[0].blocks[0].arguments)
-    test = _inside(test)
-    if test.kind != "stablehlo.compare":
+    value = _inside(test.value)
+    if value.kind != "stablehlo.compare":
         return None
-    direction = str(test.attributes["comparison_direction"]).split()[-1].rstrip(">")
-    left, right = map(_inside, test.operands())
+    direction = value.direction if test.holds else _OPPOSITE[value.direction]
+    left, right = map(_inside, value.operands())
     for counter, other, how in ((left, right, direction), (right, left, _TURNED[direction])):
         if counter.value in carried:
             place = carried.index(counter.value)
