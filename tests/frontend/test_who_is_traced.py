@@ -19,6 +19,8 @@ import irax.experimental
 from irax import tree_util
 from irax.compat.jax import core
 
+pytestmark = pytest.mark.filterwarnings("ignore:jax.core.is_concrete")  # gone in JAX 0.12
+
 
 class _Library:
     """irax, with what JAX has under its own name alone."""

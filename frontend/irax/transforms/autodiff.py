@@ -229,25 +229,30 @@ def vjp(
     check_no_axes(reduce_axes, "vjp")
     nonzero = _nonzero("vjp", in_nzs, primals)
     fun = fun if nonzero is None else perturbed.held(fun, nonzero)
-    logged = slots.with_slots(fun, primals)
-    if logged is not None:
-        fun, zeros_of_calls, _ = logged
-        primals = (*primals, zeros_of_calls)
-    checked = _checked(fun, "vjp", has_aux)
-    if refs.exist():
-        leaves = array_trees.tree_leaves(primals)
-        boxed = frozenset(i for i, x in enumerate(leaves) if isinstance(x, refs.Ref))
-        function, args, _, found = ref_functions.traced_once("vjp", checked, primals, {})
-        outputs, pullback = _vjp_of_refs(function, args, "vjp", has_aux, found, boxed)
-    else:
-        outputs, pullback = _vjp(checked, primals, "vjp", has_aux)
-    if logged is not None:
-        pullback = pullback.of_calls(logged[2])
-        primals = primals[:-1]
+    looked, calls = slots.looked_into(fun, primals)
+    outputs, pullback = (None, None) if calls else _forward(looked, primals, has_aux)
+    if calls:
+        of_slots, zeros_of_calls = slots.with_slots(fun, calls)
+        outputs, pullback = _forward(of_slots, (*primals, zeros_of_calls), has_aux)
+        pullback = pullback.of_calls(calls)
+    assert pullback is not None
     if saveable_args is not True:
         tree = array_trees.tree_structure(primals)
         pullback = pullback.without(perturbed.spread("vjp: saveable_args", saveable_args, tree))
     return (outputs[0], pullback, outputs[1]) if has_aux else (outputs, pullback)
+
+
+def _forward(
+    fun: Callable[..., Any], primals: tuple[Any, ...], has_aux: bool
+) -> tuple[Any, VJP]:
+    """Run the forward pass of a function, and return its outputs and the pullback."""
+    checked = _checked(fun, "vjp", has_aux)
+    if not refs.exist():
+        return _vjp(checked, primals, "vjp", has_aux)
+    leaves = array_trees.tree_leaves(primals)
+    boxed = frozenset(i for i, x in enumerate(leaves) if isinstance(x, refs.Ref))
+    function, args, _, found = ref_functions.traced_once("vjp", checked, primals, {})
+    return _vjp_of_refs(function, args, "vjp", has_aux, found, boxed)
 
 
 def _nonzero(what: str, in_nzs: Any, primals: Any) -> list[bool] | None:

@@ -1,7 +1,7 @@
 """Logs of the rules of `custom_vjp`: each call of such a rule gets a further argument of zeros, its
 slots, whose cotangent the rule sets to what it logs.
 
-`vjp` traces a function twice, where there are rules with logs: to find their calls, and with slots,
+`vjp` traces a function that calls such rules twice: it meets the calls, and traces it with slots,
 which are arguments that it differentiates with respect to. Slots of a call in a loop, or in lanes
 of `vmap`, are rows of arrays: so logs are stacked by the means that stack cotangents.
 """
@@ -22,7 +22,7 @@ from irax.core.settings import rule_logs
 from irax.core.traced_call import TracedCall
 from irax.core.tracing import Scope
 from irax.core.trees import array_trees
-from irax.core.trees.flattening import differentiated_inputs, name_of
+from irax.core.trees.flattening import name_of
 from irax.core.wrapping import wraps
 from irax.execution.shapes import eval_shape
 from irax.transforms.accumulators import NullAccum, ValAccum
@@ -74,35 +74,38 @@ def expect_rules_with_logs() -> None:
     _rules_have_logs = True
 
 
-def with_slots(
+def looked_into(
     fun: Callable[..., Any], primals: tuple[Any, ...]
-) -> tuple[Callable[..., Any], list[list[Array]], list[Call]] | None:
-    """Return a function of the arguments and of slots, with the slots and their calls; None for one
-    that calls no rules with logs.
+) -> tuple[Callable[..., Any], list[Call]]:
+    """Return a function that does the same, and the calls of rules with logs that it will have
+    made; those that it makes, where it may write to Refs, and must not do so twice.
     """
     if not _rules_have_logs:
-        return None
+        return fun, []
     looking = rule_logs.Calls()
 
-    def nothing(*args: Any) -> None:
+    @wraps(fun)
+    def looked(*args: Any) -> Any:
         with rule_logs.among(looking):
-            fun(*args)
+            return fun(*args)
 
-    nothing.__name__ = name_of(fun)
-    if refs.exist():  # which it may write to
-        eval_shape(nothing, *primals)
-    else:  # with the values that Python's code may ask for
-        TracedCall("vjp", nothing, primals, inputs=differentiated_inputs, scope=Scope.OWN)
-    calls: list[Call] = looking.met
-    if not calls:
-        return None
+    if not refs.exist():
+        return looked, looking.met
+    eval_shape(looked, *primals)
+    return fun, looking.met
 
+
+def with_slots(
+    fun: Callable[..., Any], calls: Sequence[Call]
+) -> tuple[Callable[..., Any], list[list[Array]]]:
+    """Return a function of the arguments and of the slots of its calls, and the slots."""
+
+    @wraps(fun)
     def of_slots(*args: Any) -> Any:
         with rule_logs.among(rule_logs.Calls(args[-1])):
             return fun(*args[:-1])
 
-    of_slots.__name__ = name_of(fun)
-    return of_slots, [call.zeros() for call in calls], calls
+    return of_slots, [call.zeros() for call in calls]
 
 
 def check_keys(calls: Sequence[Call]) -> None:

@@ -126,7 +126,7 @@ def test_a_carried_array_is_read_before_it_is_written_over(dtype: Any):
     def f(n, x, values, i):
         def step(carry):
             k, x, values = carry
-            updates = values.astype(dtype)[i[:, 0]][None]
+            updates = values.real.astype(dtype)[i[:, 0]][None]
             return k + 1, lax.scatter(x, i, updates, along, unique_indices=True), values
 
         return lax.while_loop(lambda carry: carry[0] < n, step, (0, x, values))[1]

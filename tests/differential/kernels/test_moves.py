@@ -122,6 +122,7 @@ def test_copies_of_parts(number: int, dtype: type) -> None:
 
 
 @pytest.mark.sampled(5)
+@pytest.mark.filterwarnings("ignore:.*imaginary part")
 @pytest.mark.parametrize("dtype", [np.bool_, np.float32, np.complex64])
 @pytest.mark.parametrize(
     "of", [jnp.exp, jnp.real, jnp.negative, lambda x: x.astype(np.int8), lambda x: x != 0]

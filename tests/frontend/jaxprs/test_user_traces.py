@@ -9,6 +9,8 @@ from irax import lax
 from irax.compat.jax import core
 from irax.extend.core import set_current_trace, take_current_trace
 
+pytestmark = pytest.mark.filterwarnings("ignore:jax.core.trace_state_clean")  # gone in JAX 0.12
+
 X = np.array([1.0, 2.0, 3.0], np.float32)
 
 

@@ -6,8 +6,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from irax.compat.jax._src import core as _core
+from irax.compat.internals import Gathered as _Gathered
 from irax.core import source as _source
+
+_core = _Gathered("jax._src.core")
 
 _NAMES = frozenset(
     {

@@ -11,6 +11,7 @@ import bdb
 import cmd
 import linecache
 import pprint
+import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from types import FrameType
@@ -64,7 +65,9 @@ def places(
 
 def _is_traced(x: Any) -> bool:
     try:
-        return any(isinstance(leaf, Tracer) for leaf in tree_util.tree_leaves(x))
+        with warnings.catch_warnings():  # of generators, which are leaves
+            warnings.simplefilter("ignore")
+            return any(isinstance(leaf, Tracer) for leaf in tree_util.tree_leaves(x))
     except (TypeError, ValueError):  # no pytree, such as a dict of keys that have no order
         return False
 
