@@ -333,4 +333,17 @@ SMALL = [
             "takes an instance",
         ),
     ),
+    Mistake("a text before a number", '"loss: " + jnp.sum(jnp.ones(3))', ("a str", 'f"{x}"')),
+    Mistake("a number before a text", 'jnp.ones(()) + " metres"', ("+:", "a str", 'f"{x}"')),
+    Mistake(
+        "a function that returns nothing",
+        "def half(x):\n    x / 2\n2.0 * (jnp.ones(3) + half(jnp.ones(3)))",
+        ("+:", "None", "return"),
+    ),
+    Mistake(
+        "a bound that is a text",
+        'jax.random.uniform(jax.random.key(0), (3,), minval="0")',
+        ("uniform: minval", "'0'"),
+    ),
+    Mistake("a shift that is a float", "jnp.roll(jnp.ones(3), 1.5)", ("shift is 1.5", "int")),
 ]

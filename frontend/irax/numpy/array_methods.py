@@ -31,24 +31,31 @@ from irax_compiler.ops import bitcast, shape
 # ---- operators -----------------------------------------------------------------------------------
 
 _OPERANDS = (Array, np.ndarray, np.generic, bool, int, float, complex)
-_CONTAINERS = (list, tuple, set, dict)
+_CURES = {
+    **dict.fromkeys((list, tuple, set, dict), "make it an array first: irax.numpy.array(...)"),
+    str: 'write the number into the text: f"{x}"',
+    type(None): "a function without a return statement returns None",
+}
+"""Types that no operator takes, and what to do about each."""
 
 
 def _takes(other: Any, symbol: str, method: str) -> bool:
     """Return True if an operator takes `other`; if not, Python asks `method` of its type.
 
     Raises:
-        TypeError: `other` is a container without such a method of its own; Python's error would
-            say less.
+        TypeError: `other` is a container, a string or None without such a method of its own;
+            Python's error would say less.
     """
     if isinstance(other, _OPERANDS):
         return True
-    kind = next((c for c in _CONTAINERS if isinstance(other, c)), None)
-    if kind is not None and getattr(type(other), method, None) == getattr(kind, method, None):
-        raise TypeError(
-            f"{symbol}: an array and a {type(other).__name__} do not go together; make it an array "
-            "first: irax.numpy.array(...)"
-        )
+    kind = next((c for c in _CURES if isinstance(other, c)), None)
+    if kind in (str, type(None)) and symbol not in _OF_ARITHMETIC:
+        return False  # compared with one, an array is not equal
+    if kind is str and symbol == "*":
+        return False  # Python repeats a string by an array of one integer
+    if kind and getattr(type(other), method, None) == getattr(kind, method, None):
+        name = "None" if other is None else f"a {type(other).__name__}"
+        raise TypeError(f"{symbol}: an array and {name} do not go together; {_CURES[kind]}")
     return hasattr(other, "__irax_array__") or hasattr(other, "__jax_array__")
 
 
@@ -94,6 +101,7 @@ _ARITHMETIC = {
     "lshift": ("<<", "left_shift"),
     "rshift": (">>", "right_shift"),
 }
+_OF_ARITHMETIC = {symbol for symbol, _ in _ARITHMETIC.values()}
 _COMPARISONS = {
     "eq": ("==", "equal"),
     "ne": ("!=", "not_equal"),

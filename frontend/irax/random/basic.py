@@ -74,7 +74,8 @@ def uniform(
     """
     dtype = dtype_of("uniform", dtype)
     key = one_key(key, "uniform")
-    low, high = (convert(as_array(v, "uniform"), dtype) for v in (minval, maxval))
+    low = convert(as_array(minval, "uniform: minval"), dtype)
+    high = convert(as_array(maxval, "uniform: maxval"), dtype)
     given = canonical_shape("uniform", shape)
     if given == () and low.size == high.size == 1:
         given, high = low.shape, high.reshape(low.shape)

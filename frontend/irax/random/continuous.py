@@ -316,6 +316,7 @@ def weibull_min(
     (3,)
     """
     dtype = dtype_of("weibull_min", dtype)
-    scale, concentration = (as_array(v, "weibull_min") for v in (scale, concentration))
+    scale = as_array(scale, "weibull_min: scale")
+    concentration = as_array(concentration, "weibull_min: concentration")
     dtypes.judge_dtypes(scale, concentration)
     return jnp.power(exponential(key, shape, dtype), 1.0 / concentration) * scale

@@ -89,7 +89,8 @@ def truncated_normal(
     True
     """
     dtype = dtype_of("truncated_normal", dtype)
-    low, high = (convert(as_array(v, "truncated_normal"), dtype) for v in (lower, upper))
+    low = convert(as_array(lower, "truncated_normal: lower"), dtype)
+    high = convert(as_array(upper, "truncated_normal: upper"), dtype)
     sizes = shape_of("truncated_normal", shape, low, high)
     sqrt2 = np.array(math.sqrt(2), dtype)
     # Of one shape, that of the bounds: known ones stay small.
