@@ -101,6 +101,8 @@ def _run(program: list[str]) -> None:
         case ["-", *rest]:
             _search_first("")
             _execute(sys.stdin.read(), "<stdin>", ["-", *rest])
+        case [script, *_] if Path(script).is_dir() and not [*Path(script).glob("__main__.*")]:
+            _refuse(f"can't find '__main__' module in {script!r}", 1)
         case [script, *rest] if Path(script).is_dir() or is_zipfile(script):
             sys.argv = [script, *rest]
             runpy.run_path(script, run_name="__main__")

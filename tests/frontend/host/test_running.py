@@ -79,3 +79,12 @@ def test_options_of_python_are_told_from_the_program():
     assert split(["-X", "dev", "--check-hash-based-pycs", "never", "a.py"])[1] == ["a.py"]
     assert split(["-uccode", "-W"]) == (["-u"], ["-c", "code", "-W"])
     assert split([]) == ([], [])
+
+
+def test_a_folder_without_a_main_module_is_refused_as_python_does(tmp_path):
+    expected, done = python(str(tmp_path)), python(*IRAX, str(tmp_path))
+    assert (done.returncode, expected.returncode) == (1, 1)
+    words = f"can't find '__main__' module in {str(tmp_path)!r}"
+    assert words in expected.stderr
+    assert done.stderr.endswith(f"{words}\n")
+    assert "Traceback" not in done.stderr
