@@ -177,15 +177,29 @@ def test_a_full_disk(irax):
     done = irax("grad", "in.mlir", "-o", "/dev/full")
     assert done.returncode == 1
     assert done.stderr == "irax: error: /dev/full: cannot be written: No space left on device\n"
-    with open("/dev/full", "w") as full:
-        done = subprocess.run(
-            [sys.executable, "-m", "irax_tools.cli", "devices"],
-            stdout=full,
-            stderr=subprocess.PIPE,
-            text=True,
-        )
+    for words in (["devices"], ["--help"]):
+        command = [sys.executable, "-m", "irax_tools.cli", *words]
+        with open("/dev/full", "w") as full:
+            done = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, text=True)
+        assert done.returncode == 1
+        assert done.stderr == "irax: error: [Errno 28] No space left on device\n"
+
+
+def test_a_closed_output():
+    words = [sys.executable, "-m", "irax_tools.cli", "--help"]
+    done = subprocess.run(words, preexec_fn=lambda: os.close(1), stderr=subprocess.PIPE, text=True)
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+@pytest.mark.parametrize(
+    ("line", "told"),
+    [('return {}["missing"] * x', "KeyError: 'missing'"), ("assert x is None", "AssertionError")],
+)
+def test_errors_whose_text_says_little(folder, irax, line, told):
+    (folder / "says_little.py").write_text(f"def f(x):\n    {line}\n")
+    done = irax("grad", "says_little.py:f", "--args", "f32[3]")
     assert done.returncode == 1
-    assert "Traceback" not in done.stderr
+    assert done.stderr == f"irax: error: {told}\nat says_little.py:2: {line}\n"
 
 
 def test_what_a_call_cannot_do(folder, irax):

@@ -45,18 +45,25 @@ def run(command: Callable[[], Any]) -> NoReturn:
 def _end(command: Callable[[], Any]) -> NoReturn:
     """Runs a command, writes what it has printed, and exits as it did, or with 1 if that fails."""
     status: Any = 0
+    if sys.stdout is None:  # it was closed when the command began
+        sys.stdout = os.fdopen(os.open(os.devnull, os.O_WRONLY), "w")
     try:
         command()
     except SystemExit as end:
         status = end.code
+    except OSError as error:  # help and versions are printed before there is a command
+        status = _failed(error)
     try:
         sys.stdout.flush()
     except OSError as error:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # Python writes it again
-        if not status:
-            print(f"irax: error: {error}", file=sys.stderr)
-            status = 1
+        status = status or _failed(error)
     sys.exit(status)
+
+
+def _failed(error: OSError) -> int:
+    print(f"irax: error: {error}", file=sys.stderr)
+    return 1
 
 
 def end_with_parent(parent: int, pipe: int | None = None) -> None:

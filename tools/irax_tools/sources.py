@@ -140,7 +140,10 @@ def _naming_lines(file: str) -> Iterator[None]:
         own = [frame for frame in frames if Path(frame.filename) == Path(file).absolute()]
         if not own or isinstance(error, SyntaxError) or file in str(error):
             raise
-        raise ValueError(f"{error}\nat {file}:{own[-1].lineno}: {own[-1].line}") from error
+        told = str(error)
+        if not told or isinstance(error, KeyError):  # its text is the key alone
+            told = f"{type(error).__name__}: {told}".removesuffix(": ")
+        raise ValueError(f"{told}\nat {file}:{own[-1].lineno}: {own[-1].line}") from error
 
 
 def _using(mesh: Mapping[str, int]) -> AbstractContextManager[Any]:
