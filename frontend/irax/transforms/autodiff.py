@@ -242,9 +242,7 @@ def vjp(
     return (outputs[0], pullback, outputs[1]) if has_aux else (outputs, pullback)
 
 
-def _forward(
-    fun: Callable[..., Any], primals: tuple[Any, ...], has_aux: bool
-) -> tuple[Any, VJP]:
+def _forward(fun: Callable[..., Any], primals: tuple[Any, ...], has_aux: bool) -> tuple[Any, VJP]:
     """Run the forward pass of a function, and return its outputs and the pullback."""
     checked = _checked(fun, "vjp", has_aux)
     if not refs.exist():
