@@ -230,12 +230,13 @@ def vjp(
     nonzero = _nonzero("vjp", in_nzs, primals)
     fun = fun if nonzero is None else perturbed.held(fun, nonzero)
     looked, calls = slots.looked_into(fun, primals)
-    outputs, pullback = (None, None) if calls else _forward(looked, primals, has_aux)
-    if calls:
+    forward = None if calls else _forward(looked, primals, has_aux)
+    if calls or forward is None:
         of_slots, zeros_of_calls = slots.with_slots(fun, calls)
         outputs, pullback = _forward(of_slots, (*primals, zeros_of_calls), has_aux)
         pullback = pullback.of_calls(calls)
-    assert pullback is not None
+    else:
+        outputs, pullback = forward
     if saveable_args is not True:
         tree = array_trees.tree_structure(primals)
         pullback = pullback.without(perturbed.spread("vjp: saveable_args", saveable_args, tree))
