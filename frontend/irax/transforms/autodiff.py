@@ -229,29 +229,38 @@ def vjp(
     check_no_axes(reduce_axes, "vjp")
     nonzero = _nonzero("vjp", in_nzs, primals)
     fun = fun if nonzero is None else perturbed.held(fun, nonzero)
-    looked, calls = slots.looked_into(fun, primals)
-    forward = None if calls else _forward(looked, primals, has_aux)
-    if calls or forward is None:
-        of_slots, zeros_of_calls = slots.with_slots(fun, calls)
-        outputs, pullback = _forward(of_slots, (*primals, zeros_of_calls), has_aux)
-        pullback = pullback.of_calls(calls)
-    else:
-        outputs, pullback = forward
+    try:
+        with slots.looking() as look:
+            outputs, pullback = _forward(fun, primals, has_aux, look)
+    except slots.RulesHaveLogs:
+        of_slots, zeros_of_calls, calls = slots.with_slots(fun, primals)
+        if calls:
+            outputs, pullback = _forward(of_slots, (*primals, zeros_of_calls), has_aux)
+            pullback = pullback.of_calls(calls)
+        else:
+            outputs, pullback = _forward(fun, primals, has_aux)
     if saveable_args is not True:
         tree = array_trees.tree_structure(primals)
         pullback = pullback.without(perturbed.spread("vjp: saveable_args", saveable_args, tree))
     return (outputs[0], pullback, outputs[1]) if has_aux else (outputs, pullback)
 
 
-def _forward(fun: Callable[..., Any], primals: tuple[Any, ...], has_aux: bool) -> tuple[Any, VJP]:
-    """Run the forward pass of a function, and return its outputs and the pullback."""
+def _forward(
+    fun: Callable[..., Any],
+    primals: tuple[Any, ...],
+    has_aux: bool,
+    look: Callable[[Traced], None] | None = None,
+) -> tuple[Any, VJP]:
+    """Run the forward pass of a function, and return its outputs and the pullback. What it was
+    traced as is given to `look` before it runs.
+    """
     checked = _checked(fun, "vjp", has_aux)
     if not refs.exist():
-        return _vjp(checked, primals, "vjp", has_aux)
+        return _vjp(checked, primals, "vjp", has_aux, look=look)
     leaves = array_trees.tree_leaves(primals)
     boxed = frozenset(i for i, x in enumerate(leaves) if isinstance(x, refs.Ref))
     function, args, _, found = ref_functions.traced_once("vjp", checked, primals, {})
-    return _vjp_of_refs(function, args, "vjp", has_aux, found, boxed)
+    return _vjp_of_refs(function, args, "vjp", has_aux, found, boxed, look)
 
 
 def _nonzero(what: str, in_nzs: Any, primals: Any) -> list[bool] | None:
@@ -269,6 +278,7 @@ def _vjp_of_refs(
     has_aux: bool,
     found: ref_functions.Found,
     boxed: frozenset[int] = frozenset(),
+    look: Callable[[Traced], None] | None = None,
 ) -> tuple[Any, VJP]:
     """`_vjp` of a function that `traced_once` made. Values of the Refs `boxed`, the arguments that
     are differentiated, are results that are differentiated too; those of others are not.
@@ -280,7 +290,7 @@ def _vjp_of_refs(
         result, aux = (out[0], out[1].value) if has_aux else (out, None)
         return (result, values[: len(boxed)], tokens), Auxiliary((aux, values))
 
-    ((result, *_), (aux, values)), pullback = _vjp(pure, args, what, True, found, boxed)
+    ((result, *_), (aux, values)), pullback = _vjp(pure, args, what, True, found, boxed, look)
     found.write(values)
     return ((result, aux) if has_aux else result), pullback
 
@@ -340,12 +350,15 @@ def _vjp(
     has_aux: bool,
     found: ref_functions.Found | None = None,
     boxed: frozenset[int] = frozenset(),
+    look: Callable[[Traced], None] | None = None,
 ) -> tuple[Any, VJP]:
     """The outputs of a function that `_checked` gave, and its pullback. The inputs `boxed` are
-    elements of Refs.
+    elements of Refs. What it was traced as is given to `look`.
     """
     traced_call = TracedCall(what, function, primals, inputs=differentiated_inputs, scope=Scope.OWN)
     traced, arrays = traced_call.traced, traced_call.arrays
+    if look is not None:
+        look(traced)
     tokens = [] if found is None else found.tokens
     given = [x for token in tokens for x in token.given]
     places = {id(x): i for i, x in enumerate(traced.captures, len(arrays))}

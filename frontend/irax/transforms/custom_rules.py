@@ -107,6 +107,7 @@ class Ruled(ForwardsDefinitions):
         """Calls the function."""
         self.check_rules()
         args = self._positional(args, kwargs)
+        rule_logs.notice(self)
         if rule_logs.calls() is not None:
             from irax.transforms import slots
 

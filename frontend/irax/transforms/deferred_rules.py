@@ -23,7 +23,8 @@ from irax.core.tracing import Input, Known, Scope, Traced, Tracer, trace_functio
 from irax.transforms.custom_arguments import Arguments
 from irax_compiler import api, mlir
 from irax_compiler.ops import shape
-from irax_compiler.ops.control_flow.deferred_rules import RULES
+from irax_compiler.ops.control_flow.deferred_rules import RULES, Deferred, Lanes
+from irax_compiler.ops.registry import read
 from irax_compiler.ops.structured import adapted, call_function
 
 
@@ -125,6 +126,23 @@ def _constant(x: Array) -> mlir.Value:
             "its function nor a closure holds: pass it as an argument of the function"
         )
     return shape.Constant(x.value)()
+
+
+def ruled_in(module: mlir.Module, name: str) -> Iterator[Any]:
+    """Return the functions with rules that a function of a module calls, by itself or by others."""
+    functions = mlir.Functions(module)
+    seen, pending = {name}, [name]
+    while pending:
+        for operation in mlir.references(functions[pending.pop()]):
+            called = [n for n in mlir.named_functions(operation) if n not in seen]
+            seen.update(called)
+            pending += [n for n in called if n in functions]
+            op = read(operation)
+            rules = RULES.get(op.rules) if isinstance(op, Deferred) else None
+            while isinstance(rules, Lanes):
+                rules = rules.rules
+            if isinstance(rules, DeferredRules):
+                yield rules.ruled
 
 
 _PROCESS = uuid.uuid4().hex[:12]

@@ -1,14 +1,15 @@
 """Logs of the rules of `custom_vjp`: each call of such a rule gets a further argument of zeros, its
 slots, whose cotangent the rule sets to what it logs.
 
-`vjp` traces a function that calls such rules twice: it meets the calls, and traces it with slots,
-which are arguments that it differentiates with respect to. Slots of a call in a loop, or in lanes
+`vjp` traces a function that calls such rules again: to count its calls, and with slots, which are
+arguments that it differentiates with respect to. Slots of a call in a loop, or in lanes
 of `vmap`, are rows of arrays: so logs are stacked by the means that stack cotangents.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
@@ -20,13 +21,14 @@ from irax.core.avals import ShapedArray
 from irax.core.refs import refs
 from irax.core.settings import rule_logs
 from irax.core.traced_call import TracedCall
-from irax.core.tracing import Scope
+from irax.core.tracing import Scope, Traced
 from irax.core.trees import array_trees
-from irax.core.trees.flattening import name_of
+from irax.core.trees.flattening import differentiated_inputs, name_of
 from irax.core.wrapping import wraps
 from irax.execution.shapes import eval_shape
 from irax.transforms.accumulators import NullAccum, ValAccum
 from irax.transforms.custom_arguments import is_inexact, joined
+from irax.transforms.deferred_rules import ruled_in
 from irax.transforms.symbolic_zeros import CustomVJPPrimal, SymbolicZero
 
 _PIECE = 16
@@ -74,38 +76,50 @@ def expect_rules_with_logs() -> None:
     _rules_have_logs = True
 
 
-def looked_into(
-    fun: Callable[..., Any], primals: tuple[Any, ...]
-) -> tuple[Callable[..., Any], list[Call]]:
-    """Return a function that does the same, and the calls of rules with logs that it will have
-    made; those that it makes, where it may write to Refs, and must not do so twice.
+class RulesHaveLogs(Exception):
+    """Tells `vjp` that a function which it has traced calls rules with logs."""
+
+
+@contextmanager
+def looking() -> Iterator[Callable[[Traced], None]]:
+    """Yield a function to be called when a function has been traced in the block: it raises
+    RulesHaveLogs if that calls rules with logs. They may be in functions that were traced before,
+    and in branches that are not taken.
     """
-    if not _rules_have_logs:
-        return fun, []
-    looking = rule_logs.Calls()
+    with rule_logs.noticing() as noticed:
 
-    @wraps(fun)
-    def looked(*args: Any) -> Any:
-        with rule_logs.among(looking):
-            return fun(*args)
+        def look(traced: Traced) -> None:
+            if _rules_have_logs:
+                called = (*noticed, *ruled_in(traced.builder.module, traced.name))
+                if any(getattr(ruled, "logged", None) is not None for ruled in called):
+                    raise RulesHaveLogs
 
-    if not refs.exist():
-        return looked, looking.met
-    eval_shape(looked, *primals)
-    return fun, looking.met
+        yield look
 
 
 def with_slots(
-    fun: Callable[..., Any], calls: Sequence[Call]
-) -> tuple[Callable[..., Any], list[list[Array]]]:
-    """Return a function of the arguments and of the slots of its calls, and the slots."""
+    fun: Callable[..., Any], primals: tuple[Any, ...]
+) -> tuple[Callable[..., Any], list[list[Array]], list[Call]]:
+    """Return a function of the arguments and of slots, the slots, and the calls they are of."""
+    counted = rule_logs.Calls()
+
+    @wraps(fun)
+    def nothing(*args: Any) -> None:
+        with rule_logs.among(counted):
+            fun(*args)
+
+    if refs.exist():  # which it may write to
+        eval_shape(nothing, *primals)
+    else:  # with the values that Python's code may ask for
+        TracedCall("vjp", nothing, primals, inputs=differentiated_inputs, scope=Scope.OWN)
 
     @wraps(fun)
     def of_slots(*args: Any) -> Any:
         with rule_logs.among(rule_logs.Calls(args[-1])):
             return fun(*args[:-1])
 
-    return of_slots, [call.zeros() for call in calls]
+    calls: list[Call] = counted.met
+    return of_slots, [call.zeros() for call in calls], calls
 
 
 def check_keys(calls: Sequence[Call]) -> None:

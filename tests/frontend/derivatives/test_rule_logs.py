@@ -188,3 +188,30 @@ def test_functions_that_python_looks_into():
 
     assert logs_of(writes, 3.0)["seen"]["x"] == 3
     assert total[...] == 6  # of two calls
+
+
+def test_functions_that_call_no_such_rules_are_as_they_were():
+    seen = []
+
+    @irax.jit
+    def inner(x: Any) -> Any:
+        seen.append("inner")
+        return jnp.sin(x)
+
+    def f(x: Any) -> Any:
+        seen.append("f")
+        return irax.vmap(inner)(x).sum()
+
+    for _ in range(2):
+        _, pullback = irax.vjp(f, XS)
+        np.testing.assert_allclose(pullback(1.0)[0], np.cos(XS), rtol=1e-6)
+        assert pullback.with_logs(1.0)[1] == {}
+    assert (seen.count("f"), seen.count("inner")) == (2, 1)
+
+
+def test_functions_that_were_traced_before_log():
+    g = irax.jit(lambda x: times(x, 2.0))
+    assert g(3.0) == 6
+    for _ in range(2):
+        check(logs_of(g, 3.0, ct=2.0), 2.0, 3.0)
+        check(logs_of(lambda x: g(x) + x, 3.0, ct=2.0), 2.0, 3.0)

@@ -130,7 +130,7 @@ class Deferred(RuledOp):
         function = batched_first(transform, derived, count, f"{self.function}.batch.first", shared)
         rules, key = RULES.get(self.rules), self.rules
         if rules is not None:
-            lanes = _Lanes(rules, transform.deferred(), tuple(axes), shared)
+            lanes = Lanes(rules, transform.deferred(), tuple(axes), shared)
             key = rules.lanes.setdefault((lanes.batching, lanes.axes, shared), lanes).key
         op = type(self)(function, self.unbatched, key, self.num_args)
         return op.build(operands), [None if is_shared else 0 for is_shared in shared]
@@ -171,7 +171,7 @@ class DeferredVjp(Deferred):
 
 
 @dataclass(eq=False)
-class _Lanes:
+class Lanes:
     """Rules of all lanes at once: those of one lane, batched once they are written out."""
 
     rules: DeferredRules

@@ -39,6 +39,7 @@ class Calls:
 
 class _State(threading.local):
     calls: Calls | None = None
+    noticed: list[Any] | None = None
 
 
 _state = _State()
@@ -57,6 +58,22 @@ def among(calls: Calls | None) -> Iterator[None]:
         yield
     finally:
         _state.calls = before
+
+
+@contextmanager
+def noticing() -> Iterator[list[Any]]:
+    """Yield a list that gets the functions with rules which are called in the block."""
+    before, _state.noticed = _state.noticed, []
+    try:
+        yield _state.noticed
+    finally:
+        _state.noticed = before
+
+
+def notice(ruled: Any) -> None:
+    """Add a function with rules, which is called, to the list of `noticing`."""
+    if _state.noticed is not None:
+        _state.noticed.append(ruled)
 
 
 def numbered(function: Callable[..., Any], size: int, lanes: bool) -> Callable[..., Any]:
