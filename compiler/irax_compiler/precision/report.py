@@ -253,20 +253,30 @@ _Judged = Sequence[tuple[Result, blame.Blame]]
 """The results of a run, each with what cost its worst element digits."""
 
 
+def _floats(run: Run) -> list[tuple[int, Both]]:
+    """Return the results that are judged, with their numbers."""
+    found = enumerate(run.results)
+    return [(number, x) for number, x in found if isinstance(x, Both) and x.wide.size]
+
+
 def _judged(run: Run, compiled: Sequence[Array] | None) -> _Judged:
+    """Judge the results of a run, and those that a compiled program computes."""
     return [
         _result(run, number, x, None if compiled is None else compiled[number])
-        for number, x in enumerate(run.results)
-        if isinstance(x, Both) and x.wide.size
+        for number, x in _floats(run)
     ]
+
+
+def _worst(judged: _Judged) -> tuple[Result, blame.Blame]:
+    """Return the result that loses the most digits."""
+    return max(judged, key=lambda each: each[0].lost)
 
 
 def _may_be_wrong(run: Run, judged: _Judged) -> bool:
     """True if the wider run may be wrong, too, and a better one is possible."""
     if isinstance(run.arithmetic, Decimals) or run.size > _EXACTLY or not judged:
         return False
-    has_vanished = max(judged, key=lambda each: each[0].lost)[1].vanished
-    return has_vanished or _is_doubtful(run, judged)
+    return _worst(judged)[1].vanished or _is_doubtful(run, judged)
 
 
 def _is_confirmed(doubles: Run, run: Run, judged: _Judged) -> bool:
@@ -297,8 +307,7 @@ def _of_run(name: str, run: Run, judged: _Judged) -> PrecisionReport:
     results = [found for found, _ in judged]
     if not results:
         return PrecisionReport(name, results, [], run)
-    worst = max(range(len(results)), key=lambda i: results[i].lost)
-    of_events = judged[worst][1]
+    worst, of_events = _worst(judged)
     lines: dict[Frame | None, Costs] = {}
     for event, costs in of_events.by_event:
         frame = line_of(event.step)
@@ -306,7 +315,7 @@ def _of_run(name: str, run: Run, judged: _Judged) -> PrecisionReport:
     decisions: dict[Frame | None, int] = {}
     for step, count in run.decisions:
         decisions[line_of(step)] = decisions.get(line_of(step), 0) + count
-    changes = {} if results[worst].holds else _cures(run, lines, of_events)
+    changes = {} if worst.holds else _cures(run, lines, of_events)
     listed = [Line(f, c, tuple(changes.get(f, ())), decisions.get(f, 0)) for f, c in lines.items()]
     listed += [Line(f, Costs(), (), n) for f, n in decisions.items() if f not in lines]
     listed.sort(key=lambda line: (-(line.costs.overflows > 0), -line.digits, -line.costs.own))
@@ -315,8 +324,7 @@ def _of_run(name: str, run: Run, judged: _Judged) -> PrecisionReport:
 
 def _is_doubtful(run: Run, judged: _Judged) -> bool:
     """True if the wider run's own roundings may be as large as one of a narrow result."""
-    results = (x for x in run.results if isinstance(x, Both) and x.wide.size)
-    for x, (_, of_events) in zip(results, judged, strict=True):
+    for (_, x), (_, of_events) in zip(_floats(run), judged, strict=True):
         with run.arithmetic.context():
             size = np.abs(run.arithmetic.lowered(x.wide))
         finite = size[np.isfinite(size)]

@@ -110,9 +110,14 @@ def converting(what: str, x: Any, dtype: np.dtype[Any] | None) -> Array:
     return array_of(what, x, dtype)
 
 
+def drops_imaginary(dtype: np.dtype[Any], wanted: np.dtype[Any]) -> bool:
+    """Return True if a conversion drops the imaginary parts of complex numbers."""
+    return dtype.kind == "c" and wanted.kind not in "cb"
+
+
 def warn_of_imaginary(dtype: np.dtype[Any], wanted: np.dtype[Any]) -> None:
     """Warn, as NumPy does, of complex numbers whose imaginary parts a conversion drops."""
-    if dtype.kind == "c" and wanted.kind not in "cb":
+    if drops_imaginary(dtype, wanted):
         source.warn(
             "Casting complex values to real discards the imaginary part",
             np.exceptions.ComplexWarning,

@@ -17,7 +17,13 @@ from irax.core.dtypes.python_ints import check_ints
 from irax.core.shardings.sharded import apart_from
 from irax.core.tracing import still_open
 from irax.execution.shardings.jit_shardings import check_summands, placed_like
-from irax.lax.arguments import canonical_shape, converting, filling, warn_of_imaginary
+from irax.lax.arguments import (
+    canonical_shape,
+    converting,
+    drops_imaginary,
+    filling,
+    warn_of_imaginary,
+)
 from irax.lax.structure import is_zero
 from irax.numpy.elementwise.logic import not_equal
 from irax.numpy.shapes.joining import stack
@@ -173,7 +179,7 @@ def astype(
     """
     wanted = dtypes.requested_dtype(float if dtype is None else dtype, "astype")
     x = converting("astype", x, wanted)
-    if x.dtype.kind == "c" and wanted.kind not in "cb":
+    if drops_imaginary(x.dtype, wanted):
         source.warn(
             f"astype: the imaginary parts of {x.dtype} are dropped, which will be an error in JAX: "
             "take x.real or x.imag first",

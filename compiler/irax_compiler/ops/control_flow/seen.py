@@ -65,7 +65,9 @@ class Seen:
         return [Seen(x, self._functions, self._outside) for x in operation.operands]
 
     def tests(self, holds: bool = True) -> list[Test]:
-        """Return the tests that all succeed if it, a boolean, holds; or if it does not."""
+        """Return the tests that all succeed if it, a boolean, holds, or does not if `holds` is
+        False.
+        """
         plain, holds = self._without_conversions(holds)
         if plain.kind == ("stablehlo.and" if holds else "stablehlo.or"):
             return [x for operand in plain.operands() for x in operand.tests(holds)]
@@ -115,7 +117,7 @@ class Seen:
 class Test:
     """A test of a boolean."""
 
-    value: Seen
+    seen: Seen
     holds: bool
     """True if it succeeds where the boolean holds; False where it does not."""
 

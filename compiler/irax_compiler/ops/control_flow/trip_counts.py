@@ -155,10 +155,10 @@ def _tests(loop: Operation, functions: Mapping[str, Operation]) -> list[Test]:
 def _is_dropped(operation: Operation, test: Test, functions: Mapping[str, Operation]) -> bool:
     """True if a test is of a flag that the body sets, or of one that it clears."""
     carried: list[Value] = list(operation.regions[0].blocks[0].arguments)
-    if test.value.value not in carried:
+    if test.seen.value not in carried:
         return False
     body = operation.regions[1].blocks[0]
-    place = carried.index(test.value.value)
+    place = carried.index(test.seen.value)
     after = Seen(mlir.terminator(body).operands[place], functions).number()
     return after == (0 if test.holds else 1)
 
@@ -172,7 +172,7 @@ def _counted(
     """Return the counter that a loop compares with its limit, if that is what a test does."""
     bounds_of = bounds_of or _exactly_in(functions)
     carried: list[Value] = list(operation.regions[0].blocks[0].arguments)
-    value = _inside(test.value)
+    value = _inside(test.seen)
     if value.kind != "stablehlo.compare":
         return None
     direction = value.direction if test.holds else _OPPOSITE[value.direction]
