@@ -7,7 +7,7 @@ import pytest
 
 import irax
 from irax_compiler import mlir
-from irax_compiler.ops.control_flow.trip_counts import most_steps, trip_count
+from irax_compiler.ops.control_flow.trip_counts import Count, count, most_steps, trip_count
 from irax_compiler.passes.derive.loop_bounds import note_bounds
 
 F32, I32 = "tensor<f32>", "tensor<i32>"
@@ -123,6 +123,7 @@ def test_counts_of_negated_conditions(condition: str, steps: int) -> None:
     module = mlir.parse_module(text)
     (found,) = (o for o in mlir.operations_in(module.operation) if o.name == "stablehlo.while")
     assert (trip_count(found, {}), most_steps(found, {})) == (steps, steps)
+    assert count(found, {}) == Count(place=0, start=0, step=1, steps=steps)
 
 
 def test_compiled_and_mapped() -> None:
